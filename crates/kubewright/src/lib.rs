@@ -1,1 +1,23 @@
-//! placeholder
+//! Controllers and operators for Kubernetes, with everything that Go's controller-runtime gives, and more.
+//!
+//! The modules are the concepts that controller-runtime's authors know, under the same names. In the order in which a change of an
+//! object walks through them: [`cache`], [`event`], [`source`], [`predicate`], [`handler`], [`workqueue`], [`controller`], [`reconcile`],
+//! [`client`]; and [`manager`], which starts and stops them.
+
+pub mod cache;
+pub mod client;
+pub mod controller;
+pub mod event;
+pub mod handler;
+pub mod log;
+pub mod manager;
+pub mod object;
+pub mod predicate;
+pub mod prelude;
+pub mod reconcile;
+pub mod signals;
+pub mod source;
+pub mod workqueue;
+
+pub use k8s_openapi;
+pub use kube;

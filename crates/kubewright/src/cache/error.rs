@@ -1,0 +1,57 @@
+//! What can go wrong with a cached read.
+
+use std::time::Duration;
+
+use super::store::DecodeError;
+use crate::object::{Kind, ObjectKey};
+
+/// A cache could not do what was asked.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum CacheError {
+    /// The cache has no such object. The caller decides what that means; for a reconciler it usually means that the work is done.
+    #[error("{kind} \"{key}\" not found")]
+    NotFound {
+        /// The kind that was read.
+        kind: Kind,
+        /// The object that is not there.
+        key: ObjectKey,
+    },
+    /// The object is there but is not what its type says.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The cache has not been started; the caller has to start the manager first.
+    #[error("the cache is not started, can not read objects")]
+    NotStarted,
+    /// [`Cache::start`](super::Cache::start) was called twice.
+    #[error("the cache was already started")]
+    AlreadyStarted,
+    /// The cache has been stopped, as when the process shuts down.
+    #[error("the cache has stopped")]
+    Stopped,
+    /// The first list of a kind is not complete after [`CacheOptions::sync_timeout`](super::CacheOptions::sync_timeout); the cluster can
+    /// mend it (a missing CRD, a missing permission).
+    #[error("failed to wait for the cache of {kind} to sync within {timeout:?}{}", because(.failure.as_deref()))]
+    SyncTimeout {
+        /// The kind that is not synced.
+        kind: Kind,
+        /// How long the wait was.
+        timeout: Duration,
+        /// What the API server said last, if it said anything.
+        failure: Option<String>,
+    },
+    /// An informer's task died; this is a bug of kubewright.
+    #[error("an informer failed: {0}")]
+    InformerFailed(String),
+}
+
+impl CacheError {
+    /// The object does not exist, as far as the cache knows.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::NotFound { .. })
+    }
+}
+
+fn because(failure: Option<&str>) -> String {
+    failure.map(|failure| format!(": {failure}")).unwrap_or_default()
+}

@@ -1,0 +1,109 @@
+//! One kind, followed once for everybody: a reflector fills a store, and every change goes to every subscriber.
+
+mod delta;
+mod ingest;
+mod progress;
+mod subscription;
+
+use std::{fmt, sync::Arc};
+
+use parking_lot::RwLock;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use delta::Delta;
+pub(crate) use progress::{Progress, WaitError};
+pub(crate) use subscription::Subscription;
+
+use self::{ingest::Ingest, subscription::Subscribers};
+use super::{
+    reflector::{Reflector, Target},
+    store::{Entry, Store},
+};
+use crate::object::{Kind, ObjectKey};
+
+/// The store of one kind, kept up to date by a reflector.
+pub(crate) struct Informer {
+    target: Target,
+    shared: Arc<Shared>,
+}
+
+/// What the reflector's task writes and everybody else reads.
+pub(crate) struct Shared {
+    state: RwLock<State>,
+    progress: watch::Sender<Progress>,
+}
+
+struct State {
+    store: Store,
+    subscribers: Subscribers,
+    synced: bool,
+}
+
+impl Informer {
+    pub(crate) fn new(target: Target, store: Store) -> Self {
+        let state = RwLock::new(State { store, subscribers: Subscribers::default(), synced: false });
+        Self { target, shared: Arc::new(Shared { state, progress: watch::Sender::default() }) }
+    }
+
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.target.kind
+    }
+
+    /// Follows the kind until `cancel` fires.
+    pub(crate) async fn run(&self, client: kube::Client, cancel: CancellationToken) {
+        let reflector = Reflector::new(client, self.target.clone(), fastrand::Rng::new());
+        let mut ingest = Ingest::new(self.kind().clone(), Arc::clone(&self.shared));
+        // Nothing is left to do for a follower that is stopped in the middle: every change is applied in one step.
+        let _stopped = cancel.run_until_cancelled(reflector.follow(&mut ingest)).await;
+        self.shared.progress.send_modify(Progress::stop);
+    }
+
+    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<Entry>> {
+        self.shared.state.read().store.get(key).cloned()
+    }
+
+    /// The objects of one namespace, or all, for which `filter` holds; in no order.
+    pub(crate) fn list(&self, namespace: Option<&str>, filter: impl Fn(&Entry) -> bool) -> Vec<Arc<Entry>> {
+        let state = self.shared.state.read();
+        state.store.iter(namespace).filter(|entry| filter(entry)).cloned().collect()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.shared.state.read().store.len()
+    }
+
+    /// Everything that is in the store now, as additions, then every change. Nothing is missed and nothing comes twice.
+    pub(crate) fn subscribe(&self) -> Subscription {
+        let mut state = self.shared.state.write();
+        let State { store, subscribers, synced } = &mut *state;
+        subscribers.join(store.iter(None).cloned(), *synced)
+    }
+
+    /// The first list is complete, and the informer goes on.
+    pub(crate) fn has_synced(&self) -> bool {
+        let progress = self.shared.progress.borrow();
+        progress.synced && !progress.stopped
+    }
+
+    /// Waits until the first list is complete.
+    pub(crate) async fn wait_for_sync(&self) -> Result<(), WaitError> {
+        progress::wait(&self.shared.progress, |progress| progress.synced).await
+    }
+
+    /// Waits until `reached` holds; looks again at every step of the reflector. `reached` must not ask for the progress itself.
+    pub(crate) async fn wait_until(&self, reached: impl FnMut(&Progress) -> bool) -> Result<(), WaitError> {
+        progress::wait(&self.shared.progress, reached).await
+    }
+
+    /// Where the reflector is.
+    pub(crate) fn progress(&self) -> Progress {
+        self.shared.progress.borrow().clone()
+    }
+}
+
+impl fmt::Debug for Informer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Informer").field("kind", self.kind()).field("progress", &self.progress()).finish_non_exhaustive()
+    }
+}

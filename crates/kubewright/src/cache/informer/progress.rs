@@ -1,0 +1,52 @@
+//! How far an informer has come, for those who wait for it.
+
+use tokio::sync::watch;
+
+/// Where an informer's reflector is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress {
+    /// The first list is complete.
+    pub(crate) synced: bool,
+    /// Everything up to this version is in the store.
+    pub(crate) version: u64,
+    /// Why the reflector is waiting to try again, if it is.
+    pub(crate) failure: Option<String>,
+    /// Nothing will come any more.
+    pub(super) stopped: bool,
+}
+
+/// Nothing will come any more.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the informer has stopped")]
+pub(crate) struct WaitError;
+
+impl Progress {
+    pub(super) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// The store has reached `version`, and the connection works.
+    pub(super) fn reach(&mut self, version: u64) {
+        self.version = self.version.max(version);
+        self.failure = None;
+    }
+
+    /// A list is complete: its version counts, even if the API server went back in time.
+    pub(super) fn sync(&mut self, version: u64) {
+        self.version = version;
+        self.synced = true;
+        self.failure = None;
+    }
+}
+
+pub(super) async fn wait(
+    progress: &watch::Sender<Progress>,
+    mut reached: impl FnMut(&Progress) -> bool,
+) -> Result<(), WaitError> {
+    let mut receiver = progress.subscribe();
+    let seen = receiver.wait_for(|progress| progress.stopped || reached(progress)).await;
+    match seen {
+        Ok(progress) if !progress.stopped => Ok(()),
+        _ => Err(WaitError),
+    }
+}

@@ -1,0 +1,118 @@
+//! Those who hear of every change of an informer.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::delta::Delta;
+use crate::cache::store::Entry;
+
+/// One subscriber's own queue of changes.
+///
+/// The queue has no bound: a bound would have to lose a change, or make the watch wait for its slowest listener until the API server
+/// drops it (kubernetes#136264). Listeners only map objects to requests, which takes microseconds; an item of the queue is two pointers
+/// to entries that the store shares.
+#[derive(Debug)]
+pub(crate) struct Subscription {
+    inbox: Arc<Inbox>,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    deltas: Mutex<VecDeque<Delta>>,
+    arrived: Notify,
+}
+
+impl Subscription {
+    /// The next change; waits for one if there is none.
+    ///
+    /// # Cancel safety
+    /// A change is taken out only when this returns.
+    pub(crate) async fn next(&mut self) -> Delta {
+        loop {
+            // The permit of `notify_one` stays until somebody waits: a change between the look and the wait is not slept through.
+            if let Some(delta) = self.inbox.take() {
+                return delta;
+            }
+            self.inbox.arrived.notified().await;
+        }
+    }
+}
+
+impl Inbox {
+    fn take(&self) -> Option<Delta> {
+        let mut deltas = self.deltas.lock();
+        let delta = deltas.pop_front();
+        if deltas.is_empty() && deltas.capacity() > SPARE_CAPACITY {
+            *deltas = VecDeque::new(); // the burst of an initial list does not stay in memory
+        }
+        delta
+    }
+
+    fn put(&self, deltas: impl IntoIterator<Item = Delta>) {
+        self.deltas.lock().extend(deltas);
+        self.arrived.notify_one();
+    }
+}
+
+/// All subscribers of an informer. One that was dropped is forgotten at the next change.
+#[derive(Debug, Default)]
+pub(super) struct Subscribers {
+    all: Vec<Subscriber>,
+}
+
+#[derive(Debug)]
+struct Subscriber {
+    inbox: Weak<Inbox>,
+    synced: bool,
+}
+
+impl Subscribers {
+    /// Adds a subscriber, who hears of `present` first. `synced`: that is all there is.
+    pub(super) fn join(&mut self, present: impl Iterator<Item = Arc<Entry>>, synced: bool) -> Subscription {
+        let inbox = Arc::new(Inbox::default());
+        inbox.put(present.map(|new| Delta::Added { new, is_in_initial_list: true }));
+        if synced {
+            inbox.put([Delta::Synced]);
+        }
+        self.all.push(Subscriber { inbox: Arc::downgrade(&inbox), synced });
+        Subscription { inbox }
+    }
+
+    pub(super) fn added(&mut self, new: &Arc<Entry>) {
+        self.tell(|synced| Delta::Added { new: Arc::clone(new), is_in_initial_list: !synced });
+    }
+
+    pub(super) fn updated(&mut self, old: &Arc<Entry>, new: &Arc<Entry>) {
+        self.tell(|_| Delta::Updated { old: Arc::clone(old), new: Arc::clone(new) });
+    }
+
+    pub(super) fn deleted(&mut self, last: &Arc<Entry>, final_state_unknown: bool) {
+        self.tell(|_| Delta::Deleted { last: Arc::clone(last), final_state_unknown });
+    }
+
+    /// The informer's list is complete; those who waited for it hear so, once.
+    pub(super) fn synced(&mut self) {
+        for subscriber in &mut self.all {
+            if !std::mem::replace(&mut subscriber.synced, true)
+                && let Some(inbox) = subscriber.inbox.upgrade()
+            {
+                inbox.put([Delta::Synced]);
+            }
+        }
+    }
+
+    fn tell(&mut self, delta: impl Fn(bool) -> Delta) {
+        self.all.retain(|subscriber| {
+            let Some(inbox) = subscriber.inbox.upgrade() else { return false };
+            inbox.put([delta(subscriber.synced)]);
+            true
+        });
+    }
+}
+
+const SPARE_CAPACITY: usize = 1024;

@@ -1,0 +1,120 @@
+//! The informers of a cache: made on demand, run by one owner.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio::{sync::mpsc, task::JoinSet, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    CacheError, CacheOptions,
+    informer::Informer,
+    reflector::Target,
+    store::Store,
+};
+use crate::object::Kind;
+
+pub(super) struct Informers {
+    client: kube::Client,
+    options: CacheOptions,
+    state: Mutex<State>,
+}
+
+struct State {
+    by_kind: HashMap<Kind, Arc<Informer>>,
+    phase: Phase,
+}
+
+enum Phase {
+    Fresh,
+    /// New informers go to the owner of the tasks. One message per kind ever, so the channel needs no bound.
+    Running(mpsc::UnboundedSender<Arc<Informer>>),
+    Stopped,
+}
+
+impl Informers {
+    pub(super) fn new(client: kube::Client, options: CacheOptions) -> Self {
+        Self { client, options, state: Mutex::new(State { by_kind: HashMap::new(), phase: Phase::Fresh }) }
+    }
+
+    pub(super) fn get_or_create(&self, kind: &Kind) -> Arc<Informer> {
+        let mut state = self.state.lock();
+        if let Some(informer) = state.by_kind.get(kind) {
+            return Arc::clone(informer);
+        }
+        let target = Target { kind: kind.clone(), namespace: None, label_selector: None, field_selector: None };
+        let store = Store::new(self.options.decoded_bytes, self.options.keep_managed_fields);
+        let informer = Arc::new(Informer::new(target, store));
+        state.by_kind.insert(kind.clone(), Arc::clone(&informer));
+        if let Phase::Running(launch) = &state.phase {
+            // The receiver is dropped only after the phase has become `Stopped`, under this lock.
+            let _ = launch.send(Arc::clone(&informer));
+        }
+        informer
+    }
+
+    pub(super) fn get(&self, kind: &Kind) -> Option<Arc<Informer>> {
+        self.state.lock().by_kind.get(kind).cloned()
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<Informer>> {
+        self.state.lock().by_kind.values().cloned().collect()
+    }
+
+    /// Nothing can be read before the start or after the stop.
+    pub(super) fn check_running(&self) -> Result<(), CacheError> {
+        match self.state.lock().phase {
+            Phase::Fresh => Err(CacheError::NotStarted),
+            Phase::Running(_) => Ok(()),
+            Phase::Stopped => Err(CacheError::Stopped),
+        }
+    }
+
+    /// Waits until the informer is synced, for as long as `limit` says, or the options.
+    pub(super) async fn wait_for_sync(&self, informer: &Informer, limit: Option<Duration>) -> Result<(), CacheError> {
+        if informer.has_synced() {
+            return Ok(());
+        }
+        let limit = limit.unwrap_or(self.options.sync_timeout);
+        match timeout(limit, informer.wait_for_sync()).await {
+            Ok(result) => result.map_err(|_| CacheError::Stopped),
+            Err(_) => Err(CacheError::SyncTimeout {
+                kind: informer.kind().clone(),
+                timeout: limit,
+                failure: informer.progress().failure,
+            }),
+        }
+    }
+
+    pub(super) async fn run(&self, cancel: CancellationToken) -> Result<(), CacheError> {
+        let (launch, mut launched) = mpsc::unbounded_channel();
+        let cancel = cancel.child_token();
+        let mut tasks = JoinSet::new();
+        {
+            let mut state = self.state.lock();
+            if !matches!(state.phase, Phase::Fresh) {
+                return Err(CacheError::AlreadyStarted);
+            }
+            state.phase = Phase::Running(launch);
+            for informer in state.by_kind.values() {
+                self.spawn(&mut tasks, Arc::clone(informer), &cancel);
+            }
+        }
+        let result = loop {
+            tokio::select! {
+                () = cancel.cancelled() => break Ok(()),
+                Some(informer) = launched.recv() => self.spawn(&mut tasks, informer, &cancel),
+                Some(Err(error)) = tasks.join_next() => break Err(CacheError::InformerFailed(error.to_string())),
+            }
+        };
+        cancel.cancel();
+        self.state.lock().phase = Phase::Stopped;
+        while tasks.join_next().await.is_some() {}
+        result
+    }
+
+    fn spawn(&self, tasks: &mut JoinSet<()>, informer: Arc<Informer>, cancel: &CancellationToken) {
+        let (client, cancel) = (self.client.clone(), cancel.child_token());
+        tasks.spawn(async move { informer.run(client, cancel).await });
+    }
+}

@@ -1,0 +1,90 @@
+//! One watch and one packed store per kind, shared by everybody who reads it.
+//!
+//! A [`Cache`] makes an informer for a kind when somebody first reads or watches it. The informer lists and watches the kind and keeps
+//! each object as the JSON that the API server sent, without `metadata.managedFields`. A read decodes; the decoded value is kept under a
+//! budget, so small caches behave like a map of `Arc<K>` and large ones shrink to the bytes.
+//!
+//! # Differences from Go
+//! - Reads give a shared `Arc<K>` and copy nothing.
+//! - An object that does not decode is skipped in lists (and logged), and is an error to its own readers; it does not stop the others.
+//! - A read of a kind that never syncs (no permission, no such CRD) fails after [`CacheOptions::sync_timeout`] with the API server's
+//!   own words, where upstream waits as long as its context lives.
+//! - A list never goes back in time: a lagging API server's older state of an object is not taken.
+
+mod error;
+pub(crate) mod informer;
+mod informers;
+mod json;
+mod options;
+mod reader;
+mod reflector;
+pub(crate) mod store;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use tokio_util::sync::CancellationToken;
+
+pub use error::CacheError;
+pub use options::{CacheOptions, ListOptions};
+pub use store::DecodeError;
+
+use self::{informer::Informer, informers::Informers};
+use crate::object::{Kind, Object};
+
+/// The informers of one API server.
+///
+/// Cheap to clone; all clones share the informers.
+#[derive(Clone)]
+pub struct Cache {
+    informers: Arc<Informers>,
+}
+
+impl Cache {
+    /// A cache that reads through `client`. It makes no request before it is started.
+    pub fn new(client: kube::Client, options: CacheOptions) -> Self {
+        Self { informers: Arc::new(Informers::new(client, options)) }
+    }
+
+    /// Runs the informers, those that exist and those that will, until `cancel` fires; returns after all have ended.
+    ///
+    /// # Errors
+    /// [`CacheError::AlreadyStarted`] at the second call; [`CacheError::InformerFailed`] if an informer dies, which is a bug.
+    pub async fn start(&self, cancel: CancellationToken) -> Result<(), CacheError> {
+        self.informers.run(cancel).await
+    }
+
+    /// Waits until every informer that exists now has its first list.
+    ///
+    /// # Errors
+    /// [`CacheError::SyncTimeout`] names the first kind that took longer than [`CacheOptions::sync_timeout`].
+    pub async fn wait_for_cache_sync(&self) -> Result<(), CacheError> {
+        for informer in self.informers.all() {
+            self.informers.wait_for_sync(&informer, None).await?;
+        }
+        Ok(())
+    }
+
+    /// Follows `K` from now on (or from the start), before anybody reads it.
+    pub fn watch<K: Object>(&self) {
+        self.informer(&Kind::of::<K>());
+    }
+
+    /// The informer of a kind; made at the first call.
+    pub(crate) fn informer(&self, kind: &Kind) -> Arc<Informer> {
+        self.informers.get_or_create(kind)
+    }
+
+    pub(crate) async fn wait_for_sync(&self, informer: &Informer, limit: Duration) -> Result<(), CacheError> {
+        self.informers.wait_for_sync(informer, Some(limit)).await
+    }
+
+    pub(crate) fn existing_informer(&self, kind: &Kind) -> Option<Arc<Informer>> {
+        self.informers.get(kind)
+    }
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache").field("informers", &self.informers.all()).finish()
+    }
+}

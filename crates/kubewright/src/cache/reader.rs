@@ -1,0 +1,47 @@
+//! Reads of the cache.
+
+use std::sync::Arc;
+
+use kube::core::SelectorExt;
+
+use super::{Cache, CacheError, ListOptions, informer::Informer};
+use crate::object::{Kind, Object, ObjectKey};
+
+impl Cache {
+    /// Reads one object.
+    ///
+    /// The first read of a kind starts its watch and waits for it to sync.
+    ///
+    /// # Errors
+    /// [`CacheError::NotFound`], also for an object that exists but has not been heard of yet.
+    pub async fn get<K: Object>(&self, key: &ObjectKey) -> Result<Arc<K>, CacheError> {
+        let informer = self.synced_informer(&Kind::of::<K>()).await?;
+        let entry = informer
+            .get(key)
+            .ok_or_else(|| CacheError::NotFound { kind: informer.kind().clone(), key: key.clone() })?;
+        Ok(entry.decode()?)
+    }
+
+    /// Reads the objects that `options` ask for, in no order.
+    ///
+    /// Objects that do not decode as `K` are logged and left out.
+    pub async fn list<K: Object>(&self, options: &ListOptions) -> Result<Vec<Arc<K>>, CacheError> {
+        let informer = self.synced_informer(&Kind::of::<K>()).await?;
+        let selector = options.label_selector.as_ref();
+        let entries = informer.list(options.namespace.as_deref(), |entry| {
+            selector.is_none_or(|selector| selector.matches(entry.labels()))
+        });
+        let decoded = entries.into_iter().filter_map(|entry| {
+            let decoded = entry.decode::<K>();
+            decoded.inspect_err(|error| tracing::warn!(%error, cause = %error.source, "leaving an object out of a list")).ok()
+        });
+        Ok(decoded.collect())
+    }
+
+    pub(crate) async fn synced_informer(&self, kind: &Kind) -> Result<Arc<Informer>, CacheError> {
+        let informer = self.informer(kind);
+        self.informers.check_running()?;
+        self.informers.wait_for_sync(&informer, None).await?;
+        Ok(informer)
+    }
+}

@@ -1,0 +1,16 @@
+//! The objects of one informer, packed. Knows bytes and keys, no sockets and no tasks.
+
+mod decoded;
+mod entry;
+mod header;
+mod interner;
+mod objects;
+mod packing;
+mod uid;
+
+pub(crate) use decoded::Budget;
+pub use entry::DecodeError;
+pub(crate) use entry::Entry;
+pub(crate) use header::{Header, HeaderError};
+pub(crate) use objects::{Applied, Past, Store};
+pub(crate) use uid::Uid;

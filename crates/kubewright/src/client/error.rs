@@ -1,0 +1,121 @@
+//! What can go wrong with a read or a write.
+
+use std::time::Duration;
+
+use kube::core::Status;
+
+use crate::{cache::CacheError, object::{Kind, ObjectKey}};
+
+/// A client could not do what was asked.
+///
+/// Callers branch on meaning, as with Go's `apierrors`: [`is_not_found`](Self::is_not_found), [`is_conflict`](Self::is_conflict), …
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// A cached read failed.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The API server refused a request. Its words say who can mend it.
+    #[error("failed to {verb} {kind} \"{key}\"")]
+    Api {
+        /// The verb that was refused.
+        verb: &'static str,
+        /// The kind.
+        kind: Kind,
+        /// The object; for a list, the namespace.
+        key: String,
+        /// The answer.
+        #[source]
+        source: Box<kube::Error>,
+    },
+    /// The cache has not seen an own write of the object in time. The watch is behind; trying again later helps.
+    #[error("the cache of {kind} has not seen the last write of \"{key}\" within {waited:?}")]
+    NotYetObserved {
+        /// The kind that was read.
+        kind: Kind,
+        /// The object that was written.
+        key: ObjectKey,
+        /// How long the read waited.
+        waited: Duration,
+    },
+    /// The object cannot be written as it is; the caller has to mend it.
+    #[error("failed to encode {kind}")]
+    Encode {
+        /// The kind.
+        kind: Kind,
+        /// What the encoder says.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The object lacks what the request needs; the caller has to mend it.
+    #[error("{kind} has no {field}")]
+    Incomplete {
+        /// The kind.
+        kind: Kind,
+        /// The field that is not set.
+        field: &'static str,
+    },
+}
+
+impl ClientError {
+    /// The object does not exist.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Cache(error) if error.is_not_found()) || self.reason_is(Status::is_not_found)
+    }
+
+    /// Somebody else has changed the object since it was read.
+    pub fn is_conflict(&self) -> bool {
+        self.reason_is(Status::is_conflict)
+    }
+
+    /// There is an object of this name.
+    pub fn is_already_exists(&self) -> bool {
+        self.reason_is(Status::is_already_exists)
+    }
+
+    /// The API server finds fault with the object.
+    pub fn is_invalid(&self) -> bool {
+        self.reason_is(Status::is_invalid)
+    }
+
+    /// The caller lacks a permission.
+    pub fn is_forbidden(&self) -> bool {
+        self.reason_is(Status::is_forbidden)
+    }
+
+    /// The API server's answer, if there was one.
+    pub fn status(&self) -> Option<&Status> {
+        match self {
+            Self::Api { source, .. } => match &**source {
+                kube::Error::Api(status) => Some(status),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn reason_is(&self, test: impl FnOnce(&Status) -> bool) -> bool {
+        self.status().is_some_and(test)
+    }
+}
+
+/// Turns "not found" into an absence.
+pub trait Optional {
+    /// What is absent.
+    type Value;
+
+    /// `Ok(None)` if the object does not exist.
+    fn optional(self) -> Result<Option<Self::Value>, ClientError>;
+}
+
+impl<T> Optional for Result<T, ClientError> {
+    type Value = T;
+
+    fn optional(self) -> Result<Option<T>, ClientError> {
+        match self {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

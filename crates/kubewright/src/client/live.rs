@@ -1,0 +1,54 @@
+//! Reads of the API server.
+
+use std::fmt;
+
+use kube::core::{ObjectList, Request, params::{GetParams, ListParams}};
+use serde::de::DeserializeOwned;
+
+use super::{ClientError, write};
+use crate::{
+    cache::ListOptions,
+    object::{Kind, Object, ObjectKey},
+};
+
+/// Reads past the cache; see [`Client::live`](super::Client::live).
+#[derive(Clone, Copy)]
+pub struct Live<'a> {
+    pub(super) kube: &'a kube::Client,
+}
+
+impl Live<'_> {
+    /// Reads one object.
+    ///
+    /// # Errors
+    /// [`is_not_found`](ClientError::is_not_found) if the API server has no such object.
+    pub async fn get<K: Object>(&self, key: &ObjectKey) -> Result<K, ClientError> {
+        let kind = Kind::of::<K>();
+        let request = Request::new(kind.collection_path(key.namespace())).get(key.name(), &GetParams::default());
+        write::send(self.kube, "get", &kind, key.to_string(), request.map_err(kube::Error::BuildRequest)).await
+    }
+
+    /// Reads the objects that `options` ask for, in one request.
+    pub async fn list<K: Object>(&self, options: &ListOptions) -> Result<Vec<K>, ClientError>
+    where
+        ObjectList<K>: DeserializeOwned,
+    {
+        let kind = Kind::of::<K>();
+        let namespace = options.namespace.as_deref();
+        let params = ListParams {
+            label_selector: options.label_selector.as_ref().map(ToString::to_string),
+            ..ListParams::default()
+        };
+        let request = Request::new(kind.collection_path(namespace)).list(&params);
+        let key = namespace.unwrap_or_default().to_owned();
+        let list: ObjectList<K> =
+            write::send(self.kube, "list", &kind, key, request.map_err(kube::Error::BuildRequest)).await?;
+        Ok(list.items)
+    }
+}
+
+impl fmt::Debug for Live<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Live")
+    }
+}

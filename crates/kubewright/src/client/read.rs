@@ -1,0 +1,92 @@
+//! Reads of the cache that see own writes.
+
+use std::{fmt, marker::PhantomData, pin::Pin, sync::Arc};
+
+use kube::core::Selector;
+
+use super::{Client, ClientError};
+use crate::{
+    cache::{CacheError, ListOptions},
+    object::{Kind, Object, ObjectKey},
+};
+
+impl Client {
+    /// Reads one object from the cache.
+    ///
+    /// Waits for the first list of its kind, if nobody has read the kind before, and for the client's own last write of the object.
+    ///
+    /// # Errors
+    /// [`is_not_found`](ClientError::is_not_found) if the cache has no such object; see [`Optional`](super::Optional).
+    ///
+    /// # Cancel safety
+    /// Reads only.
+    pub async fn get<K: Object>(&self, key: &ObjectKey) -> Result<Arc<K>, ClientError> {
+        let informer = self.cache.synced_informer(&Kind::of::<K>()).await?;
+        if let Some(own_writes) = &self.own_writes {
+            own_writes.wait_for(&informer, key).await?;
+        }
+        Ok(self.cache.get(key).await?)
+    }
+
+    /// Reads objects from the cache; await it, or narrow it first.
+    ///
+    /// # Example: the pods of one application
+    /// ```no_run
+    /// # use k8s_openapi::api::core::v1::Pod;
+    /// # async fn example(client: kubewright::client::Client) -> Result<(), kubewright::client::ClientError> {
+    /// let pods = client.list::<Pod>().in_namespace("shop").with_label("app", "web").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list<K: Object>(&self) -> List<'_, K> {
+        List { client: self, options: ListOptions::default(), object: PhantomData }
+    }
+}
+
+/// A list to be read; see [`Client::list`].
+#[must_use = "a list does nothing until it is awaited"]
+pub struct List<'a, K> {
+    client: &'a Client,
+    options: ListOptions,
+    object: PhantomData<fn() -> K>,
+}
+
+impl<K> List<'_, K> {
+    /// Objects of one namespace.
+    pub fn in_namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.options = self.options.in_namespace(namespace);
+        self
+    }
+
+    /// Objects whose labels match `selector`, and every other that was given.
+    pub fn matching(mut self, selector: impl Into<Selector>) -> Self {
+        self.options = self.options.matching(selector);
+        self
+    }
+
+    /// Objects that have this label.
+    pub fn with_label(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.matching(Selector::from_iter([(name.into(), value.into())]))
+    }
+}
+
+impl<'a, K: Object> IntoFuture for List<'a, K> {
+    type Output = Result<Vec<Arc<K>>, ClientError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let informer = self.client.cache.synced_informer(&Kind::of::<K>()).await?;
+            if let Some(own_writes) = &self.client.own_writes {
+                own_writes.wait_for_all(&informer).await?;
+            }
+            self.client.cache.list(&self.options).await.map_err(|error: CacheError| error.into())
+        })
+    }
+}
+
+impl<K> fmt::Debug for List<'_, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List").field("options", &self.options).finish_non_exhaustive()
+    }
+}

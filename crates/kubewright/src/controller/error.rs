@@ -1,0 +1,79 @@
+//! What can go wrong with a controller as such; a failing reconcile is not one of these.
+
+use std::{borrow::Cow, time::Duration};
+
+use crate::{manager::ManagerError, reconcile::BoxError};
+
+/// A controller cannot be built as it was asked for; its author has to mend it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Nothing would ever wake the controller.
+    #[error(
+        "there are no watches configured, controller will never get triggered: use for_(), owns(), watches() or watches_raw_source()"
+    )]
+    NoWatches,
+    /// A controller has no name.
+    #[error("the controller has no name: call for_() or named()")]
+    NoName,
+    /// `for_` was called again.
+    #[error("for_() may be called once, and was called for {first} and {second}")]
+    ForTwice {
+        /// The kind of the first call.
+        first: String,
+        /// The kind of the second call.
+        second: String,
+    },
+    /// An owner is needed to find the owned.
+    #[error("owns() needs for_(): the owner's kind is not known")]
+    OwnsWithoutFor,
+    /// Another controller of this manager has the name: its metrics would be mixed with this one's.
+    #[error("there is a controller named {0:?} already: give one of them another name with named()")]
+    NameTaken(String),
+    /// The manager does not take the controller.
+    #[error(transparent)]
+    Manager(#[from] ManagerError),
+}
+
+/// A running controller gave up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControllerError {
+    /// A source's `start` failed.
+    #[error("failed to start {name}")]
+    SourceStart {
+        /// The source.
+        name: Cow<'static, str>,
+        /// What it says.
+        #[source]
+        source: BoxError,
+    },
+    /// A source's `start` blocks; its author has to move what takes long into a task.
+    #[error("timed out waiting for {name} to start within {timeout:?}: its start() must not block")]
+    SourceBlocks {
+        /// The source.
+        name: Cow<'static, str>,
+        /// How long the controller waited.
+        timeout: Duration,
+    },
+    /// A source could not do what it has to do before the first reconcile.
+    #[error("failed to wait for {name} to sync")]
+    SourceSync {
+        /// The source.
+        name: Cow<'static, str>,
+        /// What it says.
+        #[source]
+        source: BoxError,
+    },
+    /// A source is not ready for the first reconcile in time.
+    #[error("timed out waiting for {name} to sync within {timeout:?}")]
+    SourceSyncTimeout {
+        /// The source.
+        name: Cow<'static, str>,
+        /// How long the controller waited.
+        timeout: Duration,
+    },
+    /// A task of a source panicked, or a reconcile did while `recover_panic` is off.
+    #[error("a task of the controller panicked: {0}")]
+    Panicked(String),
+}

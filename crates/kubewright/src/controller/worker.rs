@@ -1,0 +1,98 @@
+//! Reconciles one request after the other.
+
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures::FutureExt;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::outcome::{Outcome, Requeue};
+use crate::{
+    handler::RequestType,
+    reconcile::{BoxError, Context, DynReconciler},
+    workqueue::{AddOptions, Queue},
+};
+
+/// One of a controller's workers.
+pub(super) struct Worker<R: RequestType> {
+    pub(super) controller: Arc<str>,
+    pub(super) queue: Queue<R>,
+    pub(super) reconciler: Arc<dyn DynReconciler<R>>,
+    pub(super) reconciliation_timeout: Option<Duration>,
+    pub(super) recover_panic: bool,
+    pub(super) cancel: CancellationToken,
+}
+
+impl<R: RequestType> Worker<R> {
+    /// Works until the queue is shut down.
+    pub(super) async fn work(self) {
+        while let Some((request, priority)) = self.queue.get().await {
+            let outcome = self.reconcile(request.clone()).await;
+            let verdict = outcome.verdict();
+            let priority = outcome.priority().unwrap_or(priority);
+            if verdict.forget {
+                self.queue.forget(&request);
+            }
+            let options = AddOptions::new().priority(priority);
+            match verdict.requeue {
+                Requeue::No => {}
+                Requeue::RateLimited => self.queue.add_with(options.rate_limited(), [request.clone()]),
+                Requeue::After(after) => self.queue.add_with(options.after(after), [request.clone()]),
+            }
+            self.queue.done(&request);
+        }
+    }
+
+    async fn reconcile(&self, request: R) -> Outcome {
+        let deadline = self.reconciliation_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let context = Context::new(self.cancel.clone(), deadline);
+        let span = tracing::info_span!(
+            "reconcile",
+            controller = &*self.controller,
+            request = ?request,
+            reconcile_id = %context.reconcile_id(),
+        );
+        async {
+            let outcome = self.call(context, request, deadline).await;
+            match &outcome {
+                Outcome::Done(_) => {}
+                Outcome::Failed(error) => tracing::error!(error = %chain(error), "reconciler error"),
+                Outcome::Panicked(message) => tracing::error!(message, "reconciler panicked"),
+                Outcome::TimedOut(timeout) => tracing::error!(?timeout, "reconciler timed out"),
+            }
+            outcome
+        }
+        .instrument(span)
+        .await
+    }
+
+    async fn call(&self, context: Context, request: R, deadline: Option<Instant>) -> Outcome {
+        // The reconciler is shared by all workers anyway: what a panic leaves behind in it is the author's affair, as with a mutex.
+        let guarded = AssertUnwindSafe(self.reconciler.reconcile(context, request)).catch_unwind();
+        let ended = match (deadline, self.reconciliation_timeout) {
+            (Some(deadline), Some(timeout)) => match timeout_at(deadline, guarded).await {
+                Ok(ended) => ended,
+                Err(_) => return Outcome::TimedOut(timeout),
+            },
+            _ => guarded.await,
+        };
+        match ended {
+            Ok(Ok(action)) => Outcome::Done(action),
+            Ok(Err(error)) => Outcome::Failed(error),
+            Err(panic) if self.recover_panic => Outcome::Panicked(panic_message(&*panic)),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+/// What a panic said.
+pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+fn chain(error: &BoxError) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |chain, cause| format!("{chain}: {cause}"))
+}

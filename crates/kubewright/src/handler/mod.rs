@@ -1,0 +1,66 @@
+//! Which requests an event becomes.
+
+mod mapped;
+mod object;
+mod owner;
+mod requests;
+
+pub use mapped::{Mapped, MappedAsync, enqueue_mapped, enqueue_mapped_async};
+pub use object::{EnqueueRequestForObject, enqueue_request_for_object};
+pub use owner::{EnqueueRequestForOwner, enqueue_request_for_owner};
+pub use requests::{LOW_PRIORITY, Requests};
+
+use std::{fmt, hash::Hash, pin::Pin};
+
+use crate::event::Event;
+
+/// A type that can be a controller's request: a small value that names what to reconcile.
+///
+/// Implemented for every type that fits. Equal requests are one: they are merged while they wait and never reconciled at once.
+pub trait RequestType: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static {}
+
+impl<R: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static> RequestType for R {}
+
+/// Turns events of objects `K` into requests `R`.
+///
+/// A closure `Fn(&Event<K>, &Requests<'_, R>)` is a handler.
+///
+/// Handlers of one watch see its events one after the other, in order. A handler that waits (for a cached list, say) delays the events
+/// behind it, of this watch alone.
+///
+/// Source: controller-runtime `handler.TypedEventHandler`.
+#[diagnostic::on_unimplemented(message = "`{Self}` does not turn events of `{K}` into requests `{R}`")]
+pub trait EventHandler<K, R = crate::reconcile::Request>: Send + Sync + 'static {
+    /// Puts what should be reconciled because of `event` into `requests`.
+    fn handle(&self, event: &Event<K>, requests: &Requests<'_, R>) -> impl Future<Output = ()> + Send;
+}
+
+impl<K, R, F> EventHandler<K, R> for F
+where
+    K: 'static,
+    F: Fn(&Event<K>, &Requests<'_, R>) + Send + Sync + 'static,
+{
+    fn handle(&self, event: &Event<K>, requests: &Requests<'_, R>) -> impl Future<Output = ()> + Send {
+        self(event, requests);
+        std::future::ready(())
+    }
+}
+
+/// [`EventHandler`] as a value.
+pub(crate) trait DynEventHandler<K, R>: Send + Sync + 'static {
+    fn handle<'a>(
+        &'a self,
+        event: &'a Event<K>,
+        requests: &'a Requests<'a, R>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+}
+
+impl<K: 'static, R: 'static, T: EventHandler<K, R>> DynEventHandler<K, R> for T {
+    fn handle<'a>(
+        &'a self,
+        event: &'a Event<K>,
+        requests: &'a Requests<'a, R>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(EventHandler::handle(self, event, requests))
+    }
+}

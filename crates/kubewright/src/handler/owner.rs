@@ -1,0 +1,63 @@
+//! The owners of the object.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+
+use super::{EventHandler, Requests};
+use crate::{
+    event::{Event, Observed},
+    object::{Kind, Object, ObjectKey, Scope},
+    reconcile::Request,
+};
+
+/// Enqueues the owner of kind `O` that controls the object: the owner reference with `controller: true`.
+///
+/// Owners are recognised by group and kind; the version of the reference does not matter. A namespaced owner is in the object's
+/// namespace. An update enqueues the owners of the old state and the new one, so an owner that lost the object hears of it.
+///
+/// Source: controller-runtime `handler.EnqueueRequestForOwner`.
+pub fn enqueue_request_for_owner<O: Object>() -> EnqueueRequestForOwner {
+    EnqueueRequestForOwner::of_kind(Kind::of::<O>())
+}
+
+/// See [`enqueue_request_for_owner`].
+#[derive(Clone, Debug)]
+pub struct EnqueueRequestForOwner {
+    owner: Kind,
+    every_owner: bool,
+}
+
+impl EnqueueRequestForOwner {
+    pub(crate) fn of_kind(owner: Kind) -> Self {
+        Self { owner, every_owner: false }
+    }
+
+    /// Enqueues every owner of the kind, controller or not.
+    #[must_use]
+    pub fn every_owner(mut self) -> Self {
+        self.every_owner = true;
+        self
+    }
+
+    fn owners<'a, K>(&'a self, object: &'a Observed<K>) -> impl Iterator<Item = ObjectKey> + 'a {
+        let references = object.metadata().owner_references.iter().flatten();
+        references.filter(|reference| self.matches(reference)).map(|reference| match self.owner.scope() {
+            Scope::Cluster => ObjectKey::cluster_scoped(reference.name.as_str()),
+            Scope::Namespaced => object.key().sibling(&reference.name),
+        })
+    }
+
+    fn matches(&self, reference: &OwnerReference) -> bool {
+        let group = reference.api_version.rsplit_once('/').map_or("", |(group, _version)| group);
+        reference.kind == self.owner.kind()
+            && group == self.owner.group()
+            && (self.every_owner || reference.controller == Some(true))
+    }
+}
+
+impl<K: Send + Sync + 'static> EventHandler<K> for EnqueueRequestForOwner {
+    fn handle(&self, event: &Event<K>, requests: &Requests<'_, Request>) -> impl Future<Output = ()> + Send {
+        let old = event.object_old().into_iter().flat_map(|object| self.owners(object));
+        requests.add_all(super::mapped::deduplicated(old.chain(self.owners(event.object()))));
+        std::future::ready(())
+    }
+}

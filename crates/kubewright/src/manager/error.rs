@@ -1,0 +1,44 @@
+//! What can go wrong with a manager.
+
+use std::{borrow::Cow, time::Duration};
+
+use crate::{cache::CacheError, reconcile::BoxError};
+
+/// A manager cannot be made, or does not take what it is given.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManagerError {
+    /// There is no cluster to talk to; who runs the process has to name one.
+    #[error("failed to find a cluster: set KUBECONFIG, or run inside of one")]
+    Config(#[source] Box<kube::config::InferConfigError>),
+    /// The configuration of the client is not usable.
+    #[error("failed to make a client")]
+    Client(#[source] Box<kube::Error>),
+    /// Nothing can be added any more.
+    #[error("can't accept new runnable as stop procedure is already engaged")]
+    Stopping,
+}
+
+/// A running manager gave up, or did not stop in time.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// `start` was called before.
+    #[error("manager already started")]
+    AlreadyStarted,
+    /// The cache failed.
+    #[error("the cache failed")]
+    Cache(#[from] CacheError),
+    /// Something that the manager runs ended with an error.
+    #[error("{name} failed")]
+    Runnable {
+        /// What failed.
+        name: Cow<'static, str>,
+        /// What it says.
+        #[source]
+        source: BoxError,
+    },
+    /// Something was still running at the end of the grace period, and was aborted.
+    #[error("failed waiting for all runnables to end within grace period of {0:?}")]
+    GracePeriod(Duration),
+}

@@ -1,0 +1,115 @@
+//! What runs, in which order, and how it stops.
+//!
+//! A [`Manager`] owns the connection to the API server, the cache, the client, and everything that runs on them. It starts the cache first, waits
+//! for what is known of it to sync, then starts controllers and other runnables; it stops them the other way round.
+
+mod builder;
+mod error;
+mod life;
+mod runnable;
+
+use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+
+pub use builder::ManagerBuilder;
+pub use error::{ManagerError, StartError};
+pub(crate) use runnable::BoxedRunnable;
+pub use runnable::Runnable;
+
+use crate::{
+    cache::Cache,
+    client::Client,
+    controller::{BuildError, Controller, ControllerOptions},
+    handler::RequestType,
+};
+
+/// Owns what an operator shares, and runs what it is made of.
+///
+/// Cheap to clone; the clones are handles of one manager.
+///
+/// Source: controller-runtime `manager.Manager`.
+#[derive(Clone)]
+pub struct Manager {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    kube: kube::Client,
+    cache: Cache,
+    client: Client,
+    controller_defaults: ControllerOptions,
+    graceful_shutdown_timeout: Duration,
+    state: Mutex<State>,
+}
+
+struct State {
+    controller_names: HashSet<String>,
+    phase: Phase,
+}
+
+enum Phase {
+    /// Not started: what is added waits here.
+    Fresh(Vec<BoxedRunnable>),
+    /// What is added starts at once. A message for each runnable that the process ever adds, so the channel needs no bound.
+    Running(mpsc::UnboundedSender<BoxedRunnable>),
+    Stopped,
+}
+
+impl Manager {
+    /// A manager for the cluster that the environment names.
+    pub fn builder() -> ManagerBuilder {
+        ManagerBuilder::new()
+    }
+
+    /// Reads from the cache and writes to the API server.
+    pub fn client(&self) -> Client {
+        self.shared.client.clone()
+    }
+
+    /// The cache that the client and the controllers read.
+    pub fn cache(&self) -> &Cache {
+        &self.shared.cache
+    }
+
+    /// The HTTP client underneath, for what has no place here.
+    pub fn kube(&self) -> &kube::Client {
+        &self.shared.kube
+    }
+
+    /// Runs `runnable` with the manager: from its start, or at once if it has started.
+    ///
+    /// # Errors
+    /// [`ManagerError::Stopping`] if the manager is stopping, or has stopped.
+    pub fn add(&self, runnable: impl Runnable) -> Result<(), ManagerError> {
+        self.add_boxed(BoxedRunnable::new(runnable))
+    }
+
+    pub(crate) fn add_controller<R: RequestType>(&self, controller: Controller<R>) -> Result<(), BuildError> {
+        let name = controller.name().to_owned();
+        if !self.shared.state.lock().controller_names.insert(name.clone()) {
+            return Err(BuildError::NameTaken(name));
+        }
+        Ok(self.add(controller)?)
+    }
+
+    pub(crate) fn controller_defaults(&self) -> &ControllerOptions {
+        &self.shared.controller_defaults
+    }
+
+    fn add_boxed(&self, runnable: BoxedRunnable) -> Result<(), ManagerError> {
+        match &mut self.shared.state.lock().phase {
+            Phase::Fresh(waiting) => waiting.push(runnable),
+            Phase::Running(start) => start.send(runnable).map_err(|_| ManagerError::Stopping)?,
+            Phase::Stopped => return Err(ManagerError::Stopping),
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Manager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Manager").field("cache", &self.shared.cache).finish_non_exhaustive()
+    }
+}

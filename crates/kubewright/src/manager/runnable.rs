@@ -1,0 +1,70 @@
+//! Anything that a manager runs.
+
+use std::{borrow::Cow, pin::Pin};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{controller::Controller, handler::RequestType, reconcile::BoxError};
+
+/// Something that runs as long as the manager does.
+///
+/// # Example: a task of one's own
+/// ```
+/// use kubewright::{manager::Runnable, reconcile::BoxError};
+/// use tokio_util::sync::CancellationToken;
+///
+/// struct Heartbeat;
+///
+/// impl Runnable for Heartbeat {
+///     async fn start(self, cancel: CancellationToken) -> Result<(), BoxError> {
+///         let mut beat = tokio::time::interval(std::time::Duration::from_secs(60));
+///         while cancel.run_until_cancelled(beat.tick()).await.is_some() {
+///             tracing::info!("alive");
+///         }
+///         Ok(())
+///     }
+/// }
+/// ```
+///
+/// Source: controller-runtime `manager.Runnable`.
+#[diagnostic::on_unimplemented(message = "`{Self}` is nothing that a manager can run")]
+pub trait Runnable: Send + 'static {
+    /// Runs until it is done or `cancel` fires. To return early is fine.
+    ///
+    /// # Errors
+    /// An error stops the manager.
+    ///
+    /// # Cancel safety
+    /// It is dropped when the manager's grace period is over.
+    fn start(self, cancel: CancellationToken) -> impl Future<Output = Result<(), BoxError>> + Send;
+
+    /// The name in logs and errors; the type's name by default.
+    fn name(&self) -> Cow<'static, str> {
+        std::any::type_name::<Self>().into()
+    }
+}
+
+impl<R: RequestType> Runnable for Controller<R> {
+    async fn start(self, cancel: CancellationToken) -> Result<(), BoxError> {
+        Ok(Self::start(self, cancel).await?)
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        format!("controller {}", Self::name(self)).into()
+    }
+}
+
+/// [`Runnable`] as a value.
+pub(crate) struct BoxedRunnable {
+    pub(super) name: Cow<'static, str>,
+    pub(super) start: Box<dyn FnOnce(CancellationToken) -> Running + Send>,
+}
+
+/// A runnable that has been started.
+pub(super) type Running = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
+
+impl BoxedRunnable {
+    pub(crate) fn new(runnable: impl Runnable) -> Self {
+        Self { name: runnable.name(), start: Box::new(move |cancel| Box::pin(runnable.start(cancel))) }
+    }
+}

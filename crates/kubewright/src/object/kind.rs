@@ -1,0 +1,171 @@
+//! A kind as the API server serves it: group, version, plural, scope, and the form in which we ask for it.
+
+use std::{any::TypeId, borrow::Cow, fmt};
+
+use k8s_openapi::ClusterResourceScope;
+use kube::Resource;
+use serde::de::DeserializeOwned;
+
+/// A type that kubewright can watch, read and write: any `k8s_openapi` kind, any `#[derive(CustomResource)]`, and
+/// [`PartialObjectMeta`](kube::core::PartialObjectMeta) of either.
+///
+/// Implemented for every type that fits; nobody writes it by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a Kubernetes object type",
+    note = "an object type is a `k8s_openapi` kind, or a struct made by `#[derive(CustomResource)]`"
+)]
+pub trait Object:
+    Resource<DynamicType: Default, Scope: 'static> + DeserializeOwned + Clone + fmt::Debug + Send + Sync + 'static
+{
+}
+
+impl<K> Object for K where
+    K: Resource<DynamicType: Default, Scope: 'static>
+        + DeserializeOwned
+        + Clone
+        + fmt::Debug
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// Whether objects of a kind live in namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// In a namespace each, like a Pod.
+    Namespaced,
+    /// Beside all namespaces, like a Node.
+    Cluster,
+}
+
+/// How much of each object the API server sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// The whole object.
+    Full,
+    /// `metadata` alone (`PartialObjectMetadata`): the server leaves out the rest.
+    Metadata,
+}
+
+/// A kind, its place in the API server's paths, its scope and the [`Form`] in which it is asked for.
+///
+/// One cache informer exists per `Kind`.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Kind {
+    group: Cow<'static, str>,
+    version: Cow<'static, str>,
+    kind: Cow<'static, str>,
+    plural: Cow<'static, str>,
+    scope: Scope,
+    form: Form,
+}
+
+impl Kind {
+    /// The kind of a Rust type.
+    pub fn of<K: Object>() -> Self {
+        let dynamic = K::DynamicType::default();
+        Self {
+            group: K::group(&dynamic).into_owned().into(),
+            version: K::version(&dynamic).into_owned().into(),
+            kind: K::kind(&dynamic).into_owned().into(),
+            plural: K::plural(&dynamic).into_owned().into(),
+            scope: scope_of::<K>(),
+            form: if K::metadata_api() { Form::Metadata } else { Form::Full },
+        }
+    }
+
+    /// The API group; empty for the core group.
+    pub fn group(&self) -> &str {
+        &self.group
+    }
+
+    /// The version inside the group, as in `v1`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The kind's name, as in `Pod`.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// The resource's name in paths, as in `pods`.
+    pub fn plural(&self) -> &str {
+        &self.plural
+    }
+
+    /// Namespaced or cluster-scoped.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Whole objects or metadata alone.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The same kind in every form.
+    pub(crate) fn forms(&self) -> [Self; 2] {
+        [Form::Full, Form::Metadata].map(|form| Self { form, ..self.clone() })
+    }
+
+    /// The path of the collection: of one namespace, or of all (`None`, and always for cluster-scoped kinds).
+    pub(crate) fn collection_path(&self, namespace: Option<&str>) -> String {
+        let root = if self.group.is_empty() {
+            format!("/api/{}", self.version)
+        } else {
+            format!("/apis/{}/{}", self.group, self.version)
+        };
+        match (self.scope, namespace) {
+            (Scope::Namespaced, Some(namespace)) => format!("{root}/namespaces/{namespace}/{}", self.plural),
+            _ => format!("{root}/{}", self.plural),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kind)?;
+        if !self.group.is_empty() {
+            write!(f, ".{}", self.group)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} ({}, {:?}, {:?})", self.version, self.scope, self.form)
+    }
+}
+
+fn scope_of<K: Object>() -> Scope {
+    if TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>() { Scope::Cluster } else { Scope::Namespaced }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::{apps::v1::Deployment, core::v1::Node};
+    use kube::core::PartialObjectMeta;
+
+    use super::*;
+
+    #[test]
+    fn paths_follow_group_and_scope() {
+        let deployment = Kind::of::<Deployment>();
+        assert_eq!(deployment.collection_path(None), "/apis/apps/v1/deployments");
+        assert_eq!(deployment.collection_path(Some("a")), "/apis/apps/v1/namespaces/a/deployments");
+        let node = Kind::of::<Node>();
+        assert_eq!(node.collection_path(Some("ignored")), "/api/v1/nodes");
+        assert_eq!(node.scope(), Scope::Cluster);
+    }
+
+    #[test]
+    fn metadata_is_another_form_of_the_same_kind() {
+        let metadata = Kind::of::<PartialObjectMeta<Deployment>>();
+        assert_eq!(metadata.form(), Form::Metadata);
+        assert_eq!(metadata.to_string(), "Deployment.apps");
+        assert_eq!(metadata.scope(), Scope::Namespaced);
+    }
+}

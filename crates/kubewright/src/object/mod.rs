@@ -1,0 +1,7 @@
+//! What an object is, before anybody stores, watches or writes it: its key, its kind, its form.
+
+mod key;
+mod kind;
+
+pub use key::ObjectKey;
+pub use kind::{Form, Kind, Object, Scope};

@@ -1,0 +1,60 @@
+//! What a reconciler is told beside its request.
+
+use std::fmt;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// The circumstances of one reconcile.
+///
+/// The reconcile runs inside a [`tracing`] span that names the controller, the request and the reconcile id; whatever it logs carries
+/// them.
+#[derive(Clone, Debug)]
+pub struct Context {
+    cancel: CancellationToken,
+    reconcile_id: ReconcileId,
+    deadline: Option<Instant>,
+}
+
+impl Context {
+    /// The circumstances of a reconcile that a test calls by itself: never cancelled, without a deadline.
+    pub fn detached() -> Self {
+        Self::new(CancellationToken::new(), None)
+    }
+
+    pub(crate) fn new(cancel: CancellationToken, deadline: Option<Instant>) -> Self {
+        Self { cancel, reconcile_id: ReconcileId(Uuid::new_v4()), deadline }
+    }
+
+    /// Fires when the controller stops: finish what you hold and return. After the grace period of the manager the reconcile is dropped.
+    pub fn cancellation(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
+    /// Names this one run, in logs and traces.
+    pub fn reconcile_id(&self) -> ReconcileId {
+        self.reconcile_id
+    }
+
+    /// When the reconcile is dropped if it has not returned; `None` without a reconciliation timeout.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+}
+
+/// The name of one run of a reconciler.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ReconcileId(Uuid);
+
+impl fmt::Display for ReconcileId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for ReconcileId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

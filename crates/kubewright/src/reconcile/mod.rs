@@ -1,0 +1,20 @@
+//! What an author writes: a function from a request to the next time it should run.
+//!
+//! A reconciler is told *which* object to look at, never *what happened*: it reads the present state and drives the world to it. Any
+//! number of events for one object before a run are one run; an event during a run is exactly one more.
+
+mod action;
+mod context;
+mod object_reconciler;
+mod reconciler;
+mod terminal;
+
+pub use action::Action;
+pub use context::{Context, ReconcileId};
+pub use object_reconciler::{AsReconciler, ObjectReconciler, as_reconciler};
+pub(crate) use reconciler::DynReconciler;
+pub use reconciler::{BoxError, Reconciler};
+pub use terminal::TerminalError;
+
+/// The request of an ordinary controller: the key of an object of the kind that it is for.
+pub type Request = crate::object::ObjectKey;

@@ -1,0 +1,73 @@
+//! What a source is given when it starts.
+
+use std::{fmt, pin::Pin, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::reconcile::BoxError;
+
+/// A task that a source has started.
+pub(crate) type Spawned = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Something that has to happen before the first reconcile.
+pub(crate) type SyncFuture = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
+
+/// A source's end of its controller.
+#[derive(Clone)]
+pub struct SourceContext {
+    cancel: CancellationToken,
+    sync_timeout: Duration,
+    /// To the controller, which owns the tasks. As many messages as a source has tasks, so the channel needs no bound.
+    tasks: mpsc::UnboundedSender<Spawned>,
+    syncs: Arc<Mutex<Vec<SyncFuture>>>,
+}
+
+impl SourceContext {
+    pub(crate) fn new(
+        cancel: CancellationToken,
+        sync_timeout: Duration,
+        tasks: mpsc::UnboundedSender<Spawned>,
+    ) -> Self {
+        Self { cancel, sync_timeout, tasks, syncs: Arc::default() }
+    }
+
+    /// Runs `task` until it ends or the controller stops. The controller owns it: a panic in it stops the controller.
+    ///
+    /// # Cancel safety
+    /// When the controller stops, `task` is dropped at an await point.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let cancel = self.cancel.clone();
+        // A controller that is gone has no use for the task, and the send fails only then.
+        let _ = self.tasks.send(Box::pin(async move {
+            let _ended_or_stopped = cancel.run_until_cancelled_owned(task).await;
+        }));
+    }
+
+    /// Holds back the first reconcile of the controller until `synced` is done.
+    ///
+    /// An error, or more time than [`sync_timeout`](Self::sync_timeout), stops the controller.
+    pub fn sync_on(&self, synced: impl Future<Output = Result<(), BoxError>> + Send + 'static) {
+        self.syncs.lock().push(Box::pin(synced));
+    }
+
+    /// How long the controller waits for its sources.
+    pub fn sync_timeout(&self) -> Duration {
+        self.sync_timeout
+    }
+
+    /// Fires when the controller stops.
+    pub fn cancellation(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
+    pub(crate) fn take_syncs(&self) -> Vec<SyncFuture> {
+        std::mem::take(&mut self.syncs.lock())
+    }
+}
+
+impl fmt::Debug for SourceContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SourceContext").field("sync_timeout", &self.sync_timeout).finish_non_exhaustive()
+    }
+}
