@@ -1,1 +1,4 @@
 //! placeholder
+
+pub mod metrics;
+pub mod workqueue;
