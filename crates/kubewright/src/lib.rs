@@ -11,6 +11,7 @@ pub mod event;
 pub mod handler;
 pub mod log;
 pub mod manager;
+pub mod metrics;
 pub mod object;
 pub mod predicate;
 pub mod prelude;

@@ -30,7 +30,7 @@ impl<R: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static> RequestType for 
 ///
 /// Source: controller-runtime `handler.TypedEventHandler`.
 #[diagnostic::on_unimplemented(message = "`{Self}` does not turn events of `{K}` into requests `{R}`")]
-pub trait EventHandler<K, R = crate::reconcile::Request>: Send + Sync + 'static {
+pub trait EventHandler<K, R: RequestType = crate::reconcile::Request>: Send + Sync + 'static {
     /// Puts what should be reconciled because of `event` into `requests`.
     fn handle(&self, event: &Event<K>, requests: &Requests<'_, R>) -> impl Future<Output = ()> + Send;
 }
@@ -38,6 +38,7 @@ pub trait EventHandler<K, R = crate::reconcile::Request>: Send + Sync + 'static 
 impl<K, R, F> EventHandler<K, R> for F
 where
     K: 'static,
+    R: RequestType,
     F: Fn(&Event<K>, &Requests<'_, R>) + Send + Sync + 'static,
 {
     fn handle(&self, event: &Event<K>, requests: &Requests<'_, R>) -> impl Future<Output = ()> + Send {
@@ -47,7 +48,7 @@ where
 }
 
 /// [`EventHandler`] as a value.
-pub(crate) trait DynEventHandler<K, R>: Send + Sync + 'static {
+pub(crate) trait DynEventHandler<K, R: RequestType>: Send + Sync + 'static {
     fn handle<'a>(
         &'a self,
         event: &'a Event<K>,
@@ -55,7 +56,7 @@ pub(crate) trait DynEventHandler<K, R>: Send + Sync + 'static {
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 }
 
-impl<K: 'static, R: 'static, T: EventHandler<K, R>> DynEventHandler<K, R> for T {
+impl<K: 'static, R: RequestType, T: EventHandler<K, R>> DynEventHandler<K, R> for T {
     fn handle<'a>(
         &'a self,
         event: &'a Event<K>,

@@ -12,7 +12,7 @@ use crate::workqueue::{AddOptions, Queue};
 pub const LOW_PRIORITY: i32 = -100;
 
 /// The queue, as the handler of one event sees it: what is added without a priority gets the one that fits the event.
-pub struct Requests<'a, R: Send> {
+pub struct Requests<'a, R: RequestType> {
     queue: &'a Queue<R>,
     priority: i32,
 }
@@ -53,7 +53,7 @@ impl<'a, R: RequestType> Requests<'a, R> {
     }
 }
 
-impl<R: Send> fmt::Debug for Requests<'_, R> {
+impl<R: RequestType> fmt::Debug for Requests<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Requests").field("priority", &self.priority).finish_non_exhaustive()
     }

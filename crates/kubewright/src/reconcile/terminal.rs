@@ -50,6 +50,8 @@ impl std::error::Error for TerminalError {
 
 #[cfg(test)]
 mod tests {
+    use std::error::Error as _;
+
     use super::*;
 
     #[derive(Debug, thiserror::Error)]
@@ -61,7 +63,7 @@ mod tests {
         let wrapped = Outer(TerminalError::new("inner").into());
         assert!(TerminalError::is_in_chain(&wrapped));
         assert!(!TerminalError::is_in_chain(&Outer("plain".into())));
-        let chain: Vec<_> = std::iter::successors(wrapped.source(), |error| error.source()).map(ToString::to_string).collect();
+        let chain: Vec<_> = std::iter::successors(wrapped.source(), |error| (*error).source()).map(ToString::to_string).collect();
         assert_eq!(chain, ["terminal error", "inner"]);
     }
 }

@@ -1,0 +1,299 @@
+//! The state that all handles of a queue share, and the protocol between those who add and those who wait.
+//!
+//! Everything happens under one short lock; wakers run after it is released. The invariants, whenever the lock is free:
+//!
+//! - for each key that could be handed out, a getter has been called and is on its way, unless no getter waits;
+//! - if keys wait for their time and a getter waits, then either one of the getters, the *timekeeper*, sleeps until the
+//!   earliest of these times, or a getter that has been called is on its way and will see to it.
+//!
+//! A getter that leaves, with a key or because its future was dropped, restores them by calling the next.
+
+use std::future::poll_fn;
+use std::hash::Hash;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::AddOptions;
+use super::core::{Core, CoreOptions};
+use super::line::{Ticket, WaitLine};
+use super::metrics::QueueStats;
+use super::runtime::{Lock, Runtime};
+
+/// A queue in a world `R`.
+pub(super) struct Shared<K: Send, R: Runtime> {
+    state: R::Lock<State<K>>,
+    runtime: R,
+}
+
+#[derive(Debug)]
+struct State<K> {
+    core: Core<K>,
+    getters: WaitLine,
+    timekeeper: Option<Timekeeper>,
+    drainers: WaitLine,
+}
+
+/// The getter that sleeps until the next key becomes ready.
+#[derive(Clone, Copy, Debug)]
+struct Timekeeper {
+    ticket: Ticket,
+    until: Instant,
+}
+
+impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
+    pub(super) fn new(runtime: R, options: CoreOptions<K>) -> Self {
+        let state = State {
+            core: Core::new(options),
+            getters: WaitLine::default(),
+            timekeeper: None,
+            drainers: WaitLine::default(),
+        };
+        Self { state: R::Lock::new(state), runtime }
+    }
+
+    pub(super) fn add(&self, key: K, options: AddOptions) {
+        let now = self.runtime.now();
+        self.change(|core| core.add(key, options, now));
+    }
+
+    /// Adds keys in batches: one lock for many keys, but not for so many that others wait long. The iterator, which is the
+    /// caller's code, runs outside of the lock.
+    pub(super) fn add_all(&self, keys: impl IntoIterator<Item = K>, options: AddOptions) {
+        let mut keys = keys.into_iter();
+        loop {
+            let batch: Vec<K> = keys.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                return;
+            }
+            let now = self.runtime.now();
+            self.change(|core| batch.into_iter().for_each(|key| core.add(key, options, now)));
+        }
+    }
+
+    pub(super) async fn get(&self) -> Option<(K, i32)> {
+        let mut getter = Getter { shared: self, ticket: None, alarm: Alarm { sleep: None } };
+        poll_fn(|context| getter.poll(context)).await
+    }
+
+    pub(super) fn done(&self, key: &K) {
+        self.change(|core| core.done(key, || self.runtime.now()));
+    }
+
+    pub(super) fn forget(&self, key: &K) {
+        self.state.with(|state| state.core.forget(key));
+    }
+
+    pub(super) fn num_requeues(&self, key: &K) -> u32 {
+        self.state.with(|state| state.core.num_requeues(key))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        let now = self.runtime.now();
+        self.change(|core| core.len(now))
+    }
+
+    pub(super) fn is_shut_down(&self) -> bool {
+        self.state.with(|state| state.core.is_closed())
+    }
+
+    pub(super) fn stats(&self) -> Option<QueueStats> {
+        let now = self.runtime.now();
+        self.change(|core| core.stats(now))
+    }
+
+    pub(super) fn shut_down(&self) {
+        self.change(Core::shut_down);
+    }
+
+    pub(super) async fn shut_down_with_drain(&self) {
+        self.change(Core::start_draining);
+        let mut drainer = Drainer { shared: self, ticket: None };
+        poll_fn(|context| drainer.poll(context)).await;
+    }
+
+    /// Changes the core and calls whom that concerns.
+    fn change<T>(&self, change: impl FnOnce(&mut Core<K>) -> T) -> T {
+        let (result, waker) = self.state.with(|state| (change(&mut state.core), state.call()));
+        self.wake(waker);
+        result
+    }
+
+    /// Wakes a task, then all others that are to be called.
+    fn wake(&self, mut waker: Option<Waker>) {
+        while let Some(called) = waker {
+            called.wake();
+            waker = self.state.with(State::call);
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash> State<K> {
+    /// Calls one task if the invariants ask for it.
+    fn call(&mut self) -> Option<Waker> {
+        if self.core.is_drained()
+            && let Some(waker) = self.drainers.call_first()
+        {
+            return Some(waker);
+        }
+        if self.getters.called() < self.core.available() || self.core.is_shut_down() {
+            return self.getters.call_first();
+        }
+        self.call_for_time()
+    }
+
+    /// Calls the timekeeper if a key became ready sooner, or anybody if there is time to be kept and nobody does it.
+    fn call_for_time(&mut self) -> Option<Waker> {
+        let due = self.core.next_due()?;
+        match self.timekeeper {
+            Some(timekeeper) if due < timekeeper.until => self.getters.call(timekeeper.ticket),
+            Some(_) => None,
+            None if self.getters.called() > 0 => None,
+            None => self.getters.call_first(),
+        }
+    }
+}
+
+/// One call of `get`.
+struct Getter<'a, K: Clone + Eq + Hash + Send, R: Runtime> {
+    shared: &'a Shared<K, R>,
+    ticket: Option<Ticket>,
+    alarm: Alarm<R>,
+}
+
+/// What a getter finds.
+enum Found<K> {
+    Key((K, i32)),
+    ShutDown,
+    /// Nothing yet; the timekeeper has to come back at this instant.
+    Nothing(Option<Instant>),
+}
+
+impl<K: Clone + Eq + Hash + Send, R: Runtime> Getter<'_, K, R> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<(K, i32)>> {
+        loop {
+            match self.look(context.waker()) {
+                Found::Key(key) => return Poll::Ready(Some(key)),
+                Found::ShutDown => return Poll::Ready(None),
+                // The alarm may ring at once: the time may have come since we looked.
+                Found::Nothing(due) => ready!(self.alarm.poll(&self.shared.runtime, due, context)),
+            }
+        }
+    }
+
+    /// Takes a key, or joins the line under the same lock, so that no key can slip in between.
+    fn look(&mut self, waker: &Waker) -> Found<K> {
+        let now = self.shared.runtime.now();
+        let (found, next) = self.shared.state.with(|state| {
+            let place = self.leave(state);
+            let found = match state.core.take(now) {
+                Some(key) => Found::Key(key),
+                None if state.core.is_shut_down() => Found::ShutDown,
+                None => Found::Nothing(self.join(state, place, now, waker)),
+            };
+            (found, state.call())
+        });
+        self.shared.wake(next);
+        found
+    }
+
+    fn leave(&mut self, state: &mut State<K>) -> Option<Ticket> {
+        let ticket = self.ticket.take()?;
+        state.getters.leave(ticket);
+        if state.timekeeper.is_some_and(|timekeeper| timekeeper.ticket == ticket) {
+            state.timekeeper = None;
+        }
+        Some(ticket)
+    }
+
+    /// Joins the line, as the timekeeper if there is time to be kept and nobody does it.
+    fn join(
+        &mut self,
+        state: &mut State<K>,
+        place: Option<Ticket>,
+        now: Instant,
+        waker: &Waker,
+    ) -> Option<Instant> {
+        let ticket = state.getters.join(place, waker);
+        self.ticket = Some(ticket);
+        if state.timekeeper.is_some() {
+            return None;
+        }
+        let until = state.core.next_due()?.min(now + LONGEST_SLEEP);
+        state.timekeeper = Some(Timekeeper { ticket, until });
+        Some(until)
+    }
+}
+
+impl<K: Clone + Eq + Hash + Send, R: Runtime> Drop for Getter<'_, K, R> {
+    fn drop(&mut self) {
+        if self.ticket.is_some() {
+            let next = self.shared.state.with(|state| {
+                self.leave(state);
+                state.call()
+            });
+            self.shared.wake(next);
+        }
+    }
+}
+
+/// The sleep of the timekeeper. The others have none.
+struct Alarm<R: Runtime> {
+    sleep: Option<(Instant, Pin<Box<R::Sleep>>)>,
+}
+
+impl<R: Runtime> Alarm<R> {
+    /// Ready once `due` has come; without one, never.
+    fn poll(&mut self, runtime: &R, due: Option<Instant>, context: &mut Context<'_>) -> Poll<()> {
+        let Some(due) = due else {
+            self.sleep = None;
+            return Poll::Pending;
+        };
+        let (_, sleep) = match &mut self.sleep {
+            Some(sleep) if sleep.0 == due => sleep,
+            other => other.insert((due, Box::pin(runtime.sleep_until(due)))),
+        };
+        sleep.as_mut().poll(context)
+    }
+}
+
+/// One call of `shut_down_with_drain`.
+struct Drainer<'a, K: Clone + Eq + Hash + Send, R: Runtime> {
+    shared: &'a Shared<K, R>,
+    ticket: Option<Ticket>,
+}
+
+impl<K: Clone + Eq + Hash + Send, R: Runtime> Drainer<'_, K, R> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.shared.state.with(|state| {
+            let place = self.leave(state);
+            if state.core.is_drained() {
+                return Poll::Ready(());
+            }
+            self.ticket = Some(state.drainers.join(place, context.waker()));
+            Poll::Pending
+        })
+    }
+
+    fn leave(&mut self, state: &mut State<K>) -> Option<Ticket> {
+        let ticket = self.ticket.take()?;
+        state.drainers.leave(ticket);
+        Some(ticket)
+    }
+}
+
+impl<K: Clone + Eq + Hash + Send, R: Runtime> Drop for Drainer<'_, K, R> {
+    fn drop(&mut self) {
+        if self.ticket.is_some() {
+            self.shared.state.with(|state| self.leave(state));
+        }
+    }
+}
+
+/// Keys that are added under one lock: some microseconds.
+const BATCH: usize = 64;
+
+/// A timekeeper looks again after this time at the latest, so that no timer has to cope with the end of time.
+const LONGEST_SLEEP: Duration = Duration::from_secs(365 * 24 * 60 * 60);
