@@ -47,10 +47,8 @@ pub(crate) fn set_service(guestbook: &Guestbook, service: &mut Service) {
 
 /// The pods.
 pub(crate) fn set_deployment(guestbook: &Guestbook, deployment: &mut Deployment) {
-    let spec = deployment.spec.get_or_insert_with(|| DeploymentSpec {
-        selector: LabelSelector { match_labels: Some(labels(guestbook)), ..LabelSelector::default() },
-        ..DeploymentSpec::default()
-    });
+    let spec: &mut DeploymentSpec = &mut deployment.spec;
+    spec.selector = LabelSelector { match_labels: Some(labels(guestbook)), ..LabelSelector::default() };
     spec.replicas = Some(guestbook.spec.replicas);
     let PodTemplateSpec { metadata, spec: pod } = &mut spec.template;
     metadata.get_or_insert_default().labels = Some(labels(guestbook));

@@ -11,7 +11,7 @@ pub(crate) async fn count_changes<T>(future: impl Future<Output = T>) -> (T, u32
     CHANGES
         .scope(Cell::new(0), async {
             let output = future.await;
-            (output, CHANGES.get())
+            (output, CHANGES.with(Cell::get))
         })
         .await
 }
