@@ -75,6 +75,7 @@ impl Manager {
         for runnable in waiting {
             runnables.start(runnable.name, runnable.start);
         }
+        self.shared.elected.cancel();
         loop {
             tokio::select! {
                 () = &mut shutdown => return Ok(()),

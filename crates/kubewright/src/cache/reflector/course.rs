@@ -37,25 +37,30 @@ pub(crate) struct Course {
     /// The next list may not insist on `position`: the API server said that it cannot serve it.
     position_is_lost: bool,
     streaming: bool,
+    /// The last streaming list broke off: the next list comes in pages, of which only the broken one has to be read again.
+    streaming_broke: bool,
 }
 
 impl Course {
     pub(crate) fn new(streaming: bool) -> Self {
-        Self { position: None, needs_list: true, position_is_lost: false, streaming }
+        Self { position: None, needs_list: true, position_is_lost: false, streaming, streaming_broke: false }
     }
 
     pub(crate) fn next(&self) -> Ask {
         let not_older_than = self.position.filter(|_| !self.position_is_lost);
         match self.position {
             Some(after) if !self.needs_list => Ask::Watch { after },
-            _ if self.streaming => Ask::StreamingList { not_older_than },
+            _ if self.streaming && !self.streaming_broke => Ask::StreamingList { not_older_than },
             _ => Ask::List { not_older_than },
         }
     }
 
     /// A list is complete at `version`; this is the only way in which the position may go back.
     pub(crate) fn listed(&mut self, version: u64) {
-        *self = Self { position: Some(version), needs_list: false, position_is_lost: false, streaming: self.streaming };
+        self.position = Some(version);
+        self.needs_list = false;
+        self.position_is_lost = false;
+        self.streaming_broke = false;
     }
 
     /// The watch has reached `version`. Versions inside a streaming list are in no order and do not count.
@@ -83,6 +88,7 @@ impl Course {
             self.streaming = false;
             return When::Now;
         }
+        self.streaming_broke = self.needs_list && failure.is_passing();
         if !failure.is_passing() {
             self.needs_list = true;
         }
@@ -157,11 +163,20 @@ mod tests {
     }
 
     #[test]
+    fn a_streaming_list_that_breaks_off_is_followed_by_one_in_pages() {
+        check(Course::new(true), &Failure::transport("cut"), When::AfterBackoff, Ask::List { not_older_than: None });
+        let mut course = Course::new(true);
+        course.failed(&Failure::transport("cut"), true);
+        course.listed(7);
+        check(course, &status(403), When::AfterBackoff, Ask::StreamingList { not_older_than: Some(7) });
+    }
+
+    #[test]
     fn versions_inside_an_unfinished_list_do_not_move_the_position() {
         let mut course = Course::new(true);
         course.watched(9);
         course.failed(&Failure::transport("cut"), true);
-        assert_eq!(course.next(), Ask::StreamingList { not_older_than: None });
+        assert_eq!(course.next(), Ask::List { not_older_than: None });
         course.listed(4);
         course.watched(6);
         course.watched(5);
