@@ -26,7 +26,10 @@ impl RunningManager {
     pub(crate) fn start(manager: Manager) -> Self {
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
-        #[expect(clippy::disallowed_methods, reason = "the handle owns the task: it is joined by `stop`, or aborted when dropped")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the handle owns the task: it is joined by `stop`, or aborted when dropped"
+        )]
         let task = tokio::spawn(manager.clone().start(stopped));
         Self { stop: stop.drop_guard(), task: AbortOnDrop(task), manager }
     }

@@ -85,7 +85,10 @@ async fn a_flooded_request_is_never_in_two_workers_and_no_add_is_lost() {
     // A run begins after the last add, and sees all of them.
     let mut seen = reconciler.seen.subscribe();
     let all = seen.wait_for(|seen| *seen == FLOODERS * ADDS);
-    assert!(tokio::time::timeout(std::time::Duration::from_secs(60), all).await.is_ok(), "the last add was lost");
+    assert!(
+        tokio::time::timeout(std::time::Duration::from_secs(60), all).await.is_ok(),
+        "the last add was lost"
+    );
     running.stop().await.unwrap();
     assert!(reconciler.inside.lock().values().all(|inside| *inside == 0));
 }

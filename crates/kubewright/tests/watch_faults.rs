@@ -38,8 +38,10 @@ impl Reconciler for Mirror {
         };
         create_or_update(&self.client, Secret { metadata, ..Secret::default() }, |secret| {
             let data = config.data.iter().flatten();
-            secret.data =
-                Some(data.map(|(name, value)| (name.clone(), k8s_openapi::ByteString(value.clone().into()))).collect());
+            secret.data = Some(
+                data.map(|(name, value)| (name.clone(), k8s_openapi::ByteString(value.clone().into())))
+                    .collect(),
+            );
             set_controller_reference(&*config, secret)
         })
         .await?;
@@ -97,22 +99,28 @@ async fn what_was_deleted_before_a_410_at_watch_start_is_heard_of_as_a_tombstone
     for name in ["kept", "deleted", "recreated"] {
         env.create(&config_map(name, &[])).await;
     }
-    let of_config_maps = |request: &kubewright_testing::apiserver::RequestInfo| request.is(Verb::Watch, "configmaps");
+    let of_config_maps =
+        |request: &kubewright_testing::apiserver::RequestInfo| request.is(Verb::Watch, "configmaps");
     // Three objects, the end of the list, and one change; then the watch breaks, and its next start takes a while and is refused.
     env.server().faults().add(Fault::cut_watch(5).when(of_config_maps));
     env.server().faults().add(Fault::delay(Duration::from_secs(10)).when(of_config_maps).after(1));
-    let refused = env.server().faults().add(Fault::respond(Status::expired("too old")).when(of_config_maps).after(1));
+    let refused =
+        env.server().faults().add(Fault::respond(Status::expired("too old")).when(of_config_maps).after(1));
 
     let (journal, counter) = (Journal::default(), Counter::default());
     let heard = journal.clone();
     let record = move |event: &Event<ConfigMap>, requests: &Requests<'_, Request>| {
         let name = event.object().key().name();
         heard.write(match event {
-            Event::Create { is_in_initial_list, .. } => format!("create {name}, initial: {is_in_initial_list}"),
+            Event::Create { is_in_initial_list, .. } => {
+                format!("create {name}, initial: {is_in_initial_list}")
+            }
             Event::Update { object_old, object_new } => {
                 format!("update {name}, same object: {}", object_old.uid() == object_new.uid())
             }
-            Event::Delete { delete_state_unknown, .. } => format!("delete {name}, unknown: {delete_state_unknown}"),
+            Event::Delete { delete_state_unknown, .. } => {
+                format!("delete {name}, unknown: {delete_state_unknown}")
+            }
             Event::Generic { .. } => format!("generic {name}"),
         });
         requests.add(event.object().key().clone());
@@ -139,21 +147,25 @@ async fn what_was_deleted_before_a_410_at_watch_start_is_heard_of_as_a_tombstone
     assert_eq!(refused.fired(), 1);
     let mut lines = journal.lines();
     lines.sort();
-    assert_eq!(lines, [
-        "create created, initial: false",
-        "create deleted, initial: true",
-        "create kept, initial: true",
-        "create recreated, initial: true",
-        "delete deleted, unknown: true",
-        "update kept, same object: true",
-        "update recreated, same object: false",
-    ]);
+    assert_eq!(
+        lines,
+        [
+            "create created, initial: false",
+            "create deleted, initial: true",
+            "create kept, initial: true",
+            "create recreated, initial: true",
+            "delete deleted, unknown: true",
+            "update kept, same object: true",
+            "update recreated, same object: false",
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_read_waits_for_the_own_write_that_the_watch_has_not_brought_yet() {
     let env = TestEnv::start().await;
-    let of_config_maps = |request: &kubewright_testing::apiserver::RequestInfo| request.is(Verb::Watch, "configmaps");
+    let of_config_maps =
+        |request: &kubewright_testing::apiserver::RequestInfo| request.is(Verb::Watch, "configmaps");
     env.server().faults().add(Fault::cut_watch(2).when(of_config_maps));
     env.server().faults().add(Fault::delay(Duration::from_secs(3)).when(of_config_maps).after(1));
     let manager = env.manager().build().await.unwrap();
@@ -174,7 +186,10 @@ async fn a_read_waits_for_the_own_write_that_the_watch_has_not_brought_yet() {
     assert_eq!(read.metadata.resource_version, stored.metadata.resource_version);
     assert!(start.elapsed() >= Duration::from_secs(3));
 
-    client.delete::<ConfigMap>(&key("second"), &kubewright::kube::api::DeleteParams::default()).await.unwrap();
+    client
+        .delete::<ConfigMap>(&key("second"), &kubewright::kube::api::DeleteParams::default())
+        .await
+        .unwrap();
     assert!(client.get::<ConfigMap>(&key("second")).await.unwrap_err().is_not_found());
     assert_eq!(client.list::<ConfigMap>().await.unwrap().len(), 1);
     running.stop().await.unwrap();

@@ -22,8 +22,10 @@ impl Embedded {
     /// Starts the server on a free port.
     pub async fn start() -> anyhow::Result<Self> {
         let server = ApiServer::builder().build();
-        let listener = server.listen(ListenOptions::default()).await.context("failed to open the server's door")?;
-        let kubeconfig = Kubeconfig::write(&listener.kubeconfig()).context("failed to write the kubeconfig")?;
+        let listener =
+            server.listen(ListenOptions::default()).await.context("failed to open the server's door")?;
+        let kubeconfig =
+            Kubeconfig::write(&listener.kubeconfig()).context("failed to write the kubeconfig")?;
         let controllers = Controllers::all().start(&server);
         Ok(Self { server, listener, kubeconfig, _controllers: controllers })
     }

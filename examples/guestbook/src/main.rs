@@ -44,7 +44,9 @@ async fn main() -> anyhow::Result<ExitCode> {
     }
     if args.embedded || args.once {
         for sample in samples::all() {
-            create_unless_there(&manager, &sample).await.context("hint: install the definition first, with --crd")?;
+            create_unless_there(&manager, &sample)
+                .await
+                .context("hint: install the definition first, with --crd")?;
         }
     }
 
@@ -72,7 +74,8 @@ async fn connect(embedded: bool) -> anyhow::Result<(Option<Embedded>, Manager)> 
     let embedded = Embedded::start().await?;
     println!("guestbook operator, on an API server of its own at {}", embedded.url());
     println!("  export KUBECONFIG={}\n", embedded.kubeconfig().display());
-    let manager = Manager::builder().kube_client(embedded.client()).field_manager("guestbook").build().await?;
+    let manager =
+        Manager::builder().kube_client(embedded.client()).field_manager("guestbook").build().await?;
     Ok((Some(embedded), manager))
 }
 

@@ -144,9 +144,7 @@ enum Late {
     Aborted,
 }
 
-fn outcome(
-    ended: Result<(Cow<'static, str>, Result<(), BoxError>), JoinError>,
-) -> Result<(), StartError> {
+fn outcome(ended: Result<(Cow<'static, str>, Result<(), BoxError>), JoinError>) -> Result<(), StartError> {
     match ended {
         Ok((_, Ok(()))) => Ok(()),
         Ok((name, Err(source))) => match source.downcast::<CacheError>() {

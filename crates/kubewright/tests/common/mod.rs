@@ -1,5 +1,5 @@
 //! What the tests of several rooms use.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test file is a crate that uses a part of it")]
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,7 +11,11 @@ use tokio::sync::watch;
 /// A ConfigMap in the namespace `default`.
 pub fn config_map(name: &str, data: &[(&str, &str)]) -> ConfigMap {
     ConfigMap {
-        metadata: ObjectMeta { namespace: Some("default".into()), name: Some(name.into()), ..ObjectMeta::default() },
+        metadata: ObjectMeta {
+            namespace: Some("default".into()),
+            name: Some(name.into()),
+            ..ObjectMeta::default()
+        },
         data: Some(data.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()),
         ..ConfigMap::default()
     }
@@ -40,7 +44,11 @@ impl Counter {
         let mut counts = self.counts.subscribe();
         let reached = counts.wait_for(|counts| counts.get(request).is_some_and(|count| *count >= at_least));
         let waited = tokio::time::timeout(std::time::Duration::from_secs(60), reached).await;
-        assert!(waited.is_ok(), "waited in vain for {at_least} reconciles of {request}: {:?}", self.counts.borrow());
+        assert!(
+            waited.is_ok(),
+            "waited in vain for {at_least} reconciles of {request}: {:?}",
+            self.counts.borrow()
+        );
     }
 }
 
