@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use kubewright_apiserver::{ApiServer, Controllers, ControllersHandle, ListenOptions, Listener};
+use kubewright_apiserver::{ApiServer, Controllers, ListenOptions, Listener, RunningControllers};
 
 /// A running API server, and the file that tells `kubectl` how to reach it. All of it goes when this is dropped.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct Embedded {
     listener: Listener,
     kubeconfig: Kubeconfig,
     // Ends with the server: the stand-ins for what runs in a real cluster beside the API server.
-    _controllers: ControllersHandle,
+    _controllers: RunningControllers,
 }
 
 impl Embedded {
@@ -26,7 +26,7 @@ impl Embedded {
             server.listen(ListenOptions::default()).await.context("failed to open the server's door")?;
         let kubeconfig =
             Kubeconfig::write(&listener.kubeconfig()).context("failed to write the kubeconfig")?;
-        let controllers = Controllers::all().start(&server);
+        let controllers = server.start_controllers(Controllers::default()).await;
         Ok(Self { server, listener, kubeconfig, _controllers: controllers })
     }
 

@@ -50,17 +50,17 @@ async fn main() -> anyhow::Result<ExitCode> {
         }
     }
 
-    let start = Instant::now();
-    let running = manager.start(signals::shutdown());
-    let code = if args.once {
-        tokio::select! {
-            ended = running => { ended?; ExitCode::FAILURE }
-            ready = ready_in_time(&story, start, Duration::from_secs(args.timeout)) => ready,
+    let mut code = ExitCode::SUCCESS;
+    let until = async {
+        if !args.once {
+            return signals::shutdown().await;
         }
-    } else {
-        running.await?;
-        ExitCode::SUCCESS
+        code = tokio::select! {
+            () = signals::shutdown() => ExitCode::FAILURE,
+            ready = ready_in_time(&story, Duration::from_secs(args.timeout)) => ready,
+        };
     };
+    manager.start(until).await?;
     drop(embedded);
     Ok(code)
 }
@@ -89,7 +89,8 @@ where
     }
 }
 
-async fn ready_in_time(story: &Story, start: Instant, limit: Duration) -> ExitCode {
+async fn ready_in_time(story: &Story, limit: Duration) -> ExitCode {
+    let start = Instant::now();
     let samples = samples::requests();
     if timeout(limit, story.all_ready(&samples)).await.is_ok() {
         println!("\nall {} guestbooks are ready after {:.1?}", samples.len(), start.elapsed());
