@@ -126,6 +126,9 @@ impl TestEnvBuilder {
     }
 
     /// Starts the API server.
+    ///
+    /// # Panics
+    /// The environment's own task panics if its cache fails, which is a bug of kubewright.
     pub async fn start(self) -> TestEnv {
         let server = ApiServer::builder().build();
         let kube = kube::Client::new(server.service(), "default");

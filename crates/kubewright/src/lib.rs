@@ -11,6 +11,7 @@ pub mod controllerutil;
 pub mod event;
 pub mod finalizer;
 pub mod handler;
+pub mod leader_election;
 pub mod log;
 pub mod manager;
 pub mod metrics;

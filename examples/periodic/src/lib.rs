@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kubewright::{prelude::*, source::SourceContext};
+use kubewright::{controller::BuildError, prelude::*, source::SourceContext};
 
 /// Enqueues every ConfigMap each `period`.
 #[derive(Debug)]
@@ -36,9 +36,10 @@ pub fn add_to_manager(
     manager: &Manager,
     period: Duration,
     reconciler: impl Reconciler,
-) -> Result<(), kubewright::controller::BuildError> {
+) -> Result<(), BuildError> {
     Controller::builder(manager)
         .for_::<ConfigMap>()
         .watches_raw_source(EveryPeriod { client: manager.client(), period })
-        .complete(reconciler)
+        .complete(reconciler)?;
+    Ok(())
 }

@@ -2,7 +2,10 @@
 
 use std::{fmt, num::NonZeroUsize, sync::Arc, time::Duration};
 
-use super::{BuildError, Controller, ControllerOptions, OwnsOptions, WatchOptions};
+use super::{
+    BuildError, Controller, ControllerHandle, ControllerOptions, LogConstructor, OwnsOptions, WatchOptions,
+    log_constructor, run::Parts,
+};
 use crate::{
     cache::Cache,
     event::AnyObject,
@@ -10,7 +13,7 @@ use crate::{
     manager::Manager,
     object::{Kind, Object},
     predicate::Predicate,
-    reconcile::{Reconciler, Request},
+    reconcile::{ReconcileId, Reconciler, Request},
     source::{self, DynSource, Source},
     workqueue::{QueueOptions, RateLimiter},
 };
@@ -30,7 +33,9 @@ pub struct Builder<R: RequestType = Request> {
     filters: Vec<Arc<dyn Predicate<AnyObject>>>,
     watches: Vec<Watch<R>>,
     options: ControllerOptions,
-    rate_limiter: Option<Box<dyn RateLimiter<R>>>,
+    own_concurrency: bool,
+    queue: QueueOptions<R>,
+    log_constructor: LogConstructor<R>,
 }
 
 /// A source that is made at the end, when all filters are known.
@@ -49,7 +54,8 @@ impl Builder<Request> {
             self.for_again = Some(kind);
             return self;
         }
-        self.for_ = Some(kind);
+        self.for_ = Some(kind.clone());
+        self.log_constructor = log_constructor::for_kind(kind);
         self.watch_kind(handler::enqueue_request_for_object(), options)
     }
 }
@@ -65,7 +71,9 @@ impl<R: RequestType> Builder<R> {
             owns_without_for: false,
             filters: Vec::new(),
             watches: Vec::new(),
-            rate_limiter: None,
+            own_concurrency: false,
+            queue: QueueOptions::default(),
+            log_constructor: log_constructor::for_request(),
         }
     }
 
@@ -100,6 +108,7 @@ impl<R: RequestType> Builder<R> {
     /// Sets [`ControllerOptions::max_concurrent_reconciles`]; zero means one.
     pub fn max_concurrent_reconciles(mut self, workers: usize) -> Self {
         self.options.max_concurrent_reconciles = NonZeroUsize::new(workers).unwrap_or(NonZeroUsize::MIN);
+        self.own_concurrency = true;
         self
     }
 
@@ -121,26 +130,57 @@ impl<R: RequestType> Builder<R> {
         self
     }
 
+    /// Sets [`ControllerOptions::needs_leader_election`].
+    pub fn needs_leader_election(mut self, needs: bool) -> Self {
+        self.options.needs_leader_election = needs;
+        self
+    }
+
+    /// Sets [`ControllerOptions::enable_warmup`].
+    pub fn enable_warmup(mut self, enable: bool) -> Self {
+        self.options.enable_warmup = enable;
+        self
+    }
+
+    /// How the queue behaves. Its name in the metrics is the controller's, unless `options` have one.
+    pub fn queue(mut self, options: QueueOptions<R>) -> Self {
+        self.queue = options;
+        self
+    }
+
+    /// Makes the span of each reconcile, from the controller's name, the request and the reconcile id. Call it after [`for_`](Builder::for_), which
+    /// sets one of its own: controller, group, kind, object, namespace, name, reconcile id.
+    pub fn log_constructor(
+        mut self,
+        construct: impl Fn(&str, &R, ReconcileId) -> tracing::Span + Send + Sync + 'static,
+    ) -> Self {
+        self.log_constructor = Arc::new(construct);
+        self
+    }
+
     /// How long failed requests wait. Default: 5 ms, doubled by each failure up to 1000 s.
     pub fn rate_limiter(mut self, rate_limiter: impl RateLimiter<R> + 'static) -> Self {
-        self.rate_limiter = Some(Box::new(rate_limiter));
+        self.queue.rate_limiter = Box::new(rate_limiter);
         self
     }
 
-    /// Replaces all options.
+    /// Replaces all options, those of the manager included.
     pub fn with_options(mut self, options: ControllerOptions) -> Self {
         self.options = options;
+        self.own_concurrency = true;
         self
     }
 
-    /// Builds the controller and gives it to the manager, which starts it after its caches.
+    /// Builds the controller and gives it to the manager, which starts it after its caches. The handle adds watches later; nobody has to keep it.
     ///
     /// # Errors
     /// [`BuildError`] names what is missing.
-    pub fn complete(self, reconciler: impl Reconciler<R>) -> Result<(), BuildError> {
+    pub fn complete(self, reconciler: impl Reconciler<R>) -> Result<ControllerHandle<R>, BuildError> {
         let manager = self.manager.clone();
-        manager.add_controller(self.build(reconciler)?)?;
-        Ok(())
+        let controller = self.build(reconciler)?;
+        let handle = controller.handle();
+        manager.add_controller(controller)?;
+        Ok(handle)
     }
 
     /// Builds the controller without giving it to anybody; the caller runs it with [`Controller::start`].
@@ -159,13 +199,29 @@ impl<R: RequestType> Builder<R> {
         }
         let name = self.name.or_else(|| self.for_.as_ref().map(|kind| kind.kind().to_lowercase()));
         let name = name.ok_or(BuildError::NoName)?;
-        let mut queue = QueueOptions::new(name.as_str());
-        if let Some(rate_limiter) = self.rate_limiter {
-            queue.rate_limiter = rate_limiter;
+        let mut options = self.options;
+        if let Some(kind) = &self.for_
+            && let Some(concurrency) = options.group_kind_concurrency.get(&kind.to_string())
+            && !self.own_concurrency
+        {
+            options.max_concurrent_reconciles = *concurrency;
+        }
+        options.enable_warmup &= options.needs_leader_election;
+        let mut queue = self.queue;
+        if queue.name.is_empty() {
+            queue.name.clone_from(&name);
         }
         let cache = self.manager.cache();
         let sources = self.watches.into_iter().map(|watch| watch(cache, self.filters.clone())).collect();
-        Ok(Controller::new(name, sources, Arc::new(reconciler), queue, self.options))
+        Ok(Controller::new(Parts {
+            name: name.into(),
+            sources,
+            reconciler: Arc::new(reconciler),
+            queue,
+            options,
+            log_constructor: self.log_constructor,
+            elected: self.manager.elected_token(),
+        }))
     }
 
     fn watch_kind<K: Object>(mut self, handler: impl EventHandler<K, R>, options: WatchOptions<K>) -> Self {

@@ -73,6 +73,9 @@ pub enum ControllerError {
         /// How long the controller waited.
         timeout: Duration,
     },
+    /// The controller has ended, or ends now.
+    #[error("the controller has stopped")]
+    Stopped,
     /// A task of a source panicked, or a reconcile did while `recover_panic` is off.
     #[error("a task of the controller panicked: {0}")]
     Panicked(String),

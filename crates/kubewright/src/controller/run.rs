@@ -1,27 +1,21 @@
 //! The life of a controller.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
-use futures::future::try_join_all;
+use futures::{FutureExt as _, future::try_join_all};
 use parking_lot::Mutex;
-use tokio::{
-    sync::mpsc,
-    task::{JoinError, JoinSet},
-    time::timeout,
-};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Builder, ControllerError, ControllerOptions,
-    hot_loop::HotLoops,
-    metrics::ControllerMetrics,
-    worker::{Worker, panic_message},
+    Builder, ControllerError, ControllerHandle, ControllerOptions, LogConstructor, handle::Addition,
+    hot_loop::HotLoops, metrics::ControllerMetrics, starter::Starter, tasks::Tasks, worker::Crew,
 };
 use crate::{
     handler::RequestType,
     manager::Manager,
     reconcile::{DynReconciler, Request},
-    source::{DynSource, SourceContext, Spawned},
+    source::DynSource,
     workqueue::{Queue, QueueOptions},
 };
 
@@ -51,11 +45,22 @@ use crate::{
 /// # }
 /// ```
 pub struct Controller<R: RequestType = Request> {
-    name: Arc<str>,
-    sources: Vec<Box<dyn DynSource<R>>>,
-    reconciler: Arc<dyn DynReconciler<R>>,
-    queue: QueueOptions<R>,
-    options: ControllerOptions,
+    parts: Parts<R>,
+    handle: ControllerHandle<R>,
+    additions: mpsc::UnboundedReceiver<Addition<R>>,
+    stop: CancellationToken,
+}
+
+/// What a controller is made of.
+pub(super) struct Parts<R: RequestType> {
+    pub(super) name: Arc<str>,
+    pub(super) sources: Vec<Box<dyn DynSource<R>>>,
+    pub(super) reconciler: Arc<dyn DynReconciler<R>>,
+    pub(super) queue: QueueOptions<R>,
+    pub(super) options: ControllerOptions,
+    pub(super) log_constructor: LogConstructor<R>,
+    /// Fires when the manager is elected.
+    pub(super) elected: CancellationToken,
 }
 
 impl Controller<Request> {
@@ -71,19 +76,24 @@ impl Controller<Request> {
 }
 
 impl<R: RequestType> Controller<R> {
-    pub(super) fn new(
-        name: String,
-        sources: Vec<Box<dyn DynSource<R>>>,
-        reconciler: Arc<dyn DynReconciler<R>>,
-        queue: QueueOptions<R>,
-        options: ControllerOptions,
-    ) -> Self {
-        Self { name: name.into(), sources, reconciler, queue, options }
+    pub(super) fn new(parts: Parts<R>) -> Self {
+        let stop = CancellationToken::new();
+        let (handle, additions) = ControllerHandle::new(Arc::clone(&parts.name), stop.clone());
+        Self { parts, handle, additions, stop }
     }
 
     /// The name in logs and metrics.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.parts.name
+    }
+
+    /// Adds watches, also when the controller has been given away.
+    pub fn handle(&self) -> ControllerHandle<R> {
+        self.handle.clone()
+    }
+
+    pub(crate) fn options(&self) -> &ControllerOptions {
+        &self.parts.options
     }
 
     /// Runs until `cancel` fires. Then sources and queue stop, and workers finish the reconcile that they hold.
@@ -96,122 +106,94 @@ impl<R: RequestType> Controller<R> {
     /// # Cancel safety
     /// Dropped, it aborts its sources and workers; reconciles stop at their next await point.
     pub async fn start(self, cancel: CancellationToken) -> Result<(), ControllerError> {
-        let queue = Queue::new(self.queue);
-        let stop = cancel.child_token();
+        let Self { parts, handle: _handle, mut additions, stop } = self;
+        let queue = Queue::new(parts.queue);
         let mut tasks = Tasks::new();
-        let sync_timeout = self.options.cache_sync_timeout;
-        let sources = self.sources.into_iter().map(|source| {
-            let context = SourceContext::new(stop.clone(), sync_timeout, tasks.spawner());
-            start_source(source, context, queue.clone(), sync_timeout)
-        });
-        let starting = try_join_all(sources.collect::<Vec<_>>());
-        let mut result = tasks.supervise(stop.run_until_cancelled(starting)).await;
-        if let Ok(Some(Ok(_))) = &result {
-            let workers = self.options.max_concurrent_reconciles.get();
-            let metrics = Arc::new(ControllerMetrics::new(&self.name, workers));
-            let hot_loops = Arc::new(Mutex::new(HotLoops::new()));
-            for _ in 0..workers {
-                let worker = Worker {
-                    controller: Arc::clone(&self.name),
-                    queue: queue.clone(),
-                    reconciler: Arc::clone(&self.reconciler),
-                    reconciliation_timeout: self.options.reconciliation_timeout,
-                    recover_panic: self.options.recover_panic,
-                    cancel: stop.clone(),
-                    metrics: Arc::clone(&metrics),
-                    hot_loops: Arc::clone(&hot_loops),
-                };
-                tasks.running.spawn(worker.work());
+        let starter = Starter {
+            queue: queue.clone(),
+            tasks: tasks.spawner(),
+            sync_timeout: parts.options.cache_sync_timeout,
+        };
+
+        let declared =
+            parts.sources.into_iter().map(|source| starter.clone().start(source, stop.clone()).boxed());
+        let early = std::iter::from_fn(|| additions.try_recv().ok());
+        let early = early.map(|addition| start_early(addition, starter.clone()).boxed());
+        let starting: Vec<_> = declared.chain(early).collect();
+        let ready = async {
+            try_join_all(starting).await?;
+            if parts.options.enable_warmup {
+                parts.elected.cancelled().await;
             }
-            tracing::info!(controller = &*self.name, workers, "started workers");
-            result = tasks.supervise(stop.cancelled()).await.map(|()| None);
+            Ok(())
+        };
+        let mut result = match tasks.supervise(cancel.run_until_cancelled(ready)).await {
+            Ok(ready) => ready.transpose(),
+            Err(error) => Err(error),
+        };
+
+        if let Ok(Some(())) = result {
+            let workers = parts.options.max_concurrent_reconciles.get();
+            let crew = Arc::new(Crew {
+                controller: Arc::clone(&parts.name),
+                reconciler: parts.reconciler,
+                log_constructor: parts.log_constructor,
+                reconciliation_timeout: parts.options.reconciliation_timeout,
+                recover_panic: parts.options.recover_panic,
+                cancel: stop.clone(),
+                metrics: ControllerMetrics::new(&parts.name, workers),
+                hot_loops: Mutex::new(HotLoops::new()),
+            });
+            for _ in 0..workers {
+                tasks.spawn(Arc::clone(&crew).work(queue.clone()));
+            }
+            tracing::info!(controller = &*parts.name, workers, "started workers");
+            let started_late = async {
+                while let Some(addition) = additions.recv().await {
+                    start_late(addition, &starter, &parts.name);
+                }
+            };
+            result = tasks.supervise(cancel.run_until_cancelled(started_late)).await;
         }
         stop.cancel();
         queue.shut_down();
         let joined = tasks.join().await;
-        result?.transpose()?;
-        joined
+        result.and(joined)
     }
 }
 
-/// Starts a source and waits until it has synced.
-async fn start_source<R: RequestType>(
-    source: Box<dyn DynSource<R>>,
-    context: SourceContext,
-    queue: Queue<R>,
-    limit: Duration,
+/// A watch that was added before the start is one of the controller's own: its failure is the controller's.
+async fn start_early<R: RequestType>(
+    addition: Addition<R>,
+    starter: Starter<R>,
 ) -> Result<(), ControllerError> {
-    let name = source.name();
-    match timeout(limit, source.start(context.clone(), queue)).await {
-        Err(_) => return Err(ControllerError::SourceBlocks { name, timeout: limit }),
-        Ok(Err(source)) => return Err(ControllerError::SourceStart { name, source }),
-        Ok(Ok(())) => {}
-    }
-    // What a source waits for may have a better word for its delay than "timed out": it gets the time that it was promised, and a little more.
-    match timeout(limit + SYNC_GRACE, try_join_all(context.take_syncs())).await {
-        Err(_) => Err(ControllerError::SourceSyncTimeout { name, timeout: limit }),
-        Ok(Err(source)) => Err(ControllerError::SourceSync { name, source }),
-        Ok(Ok(_)) => Ok(()),
-    }
+    starter.start(addition.source, addition.cancel).await?;
+    // Nobody may have waited.
+    let _ = addition.started.send(Ok(()));
+    Ok(())
 }
 
-/// The tasks of a controller: those of its sources, and its workers.
-struct Tasks {
-    running: JoinSet<()>,
-    to_spawn: mpsc::UnboundedReceiver<Spawned>,
-    spawner: mpsc::UnboundedSender<Spawned>,
-}
-
-impl Tasks {
-    fn new() -> Self {
-        let (spawner, to_spawn) = mpsc::unbounded_channel();
-        Self { running: JoinSet::new(), to_spawn, spawner }
-    }
-
-    fn spawner(&self) -> mpsc::UnboundedSender<Spawned> {
-        self.spawner.clone()
-    }
-
-    /// Runs `until`, and the tasks beside it. A task that panics ends it.
-    async fn supervise<T>(&mut self, until: impl Future<Output = T>) -> Result<T, ControllerError> {
-        tokio::pin!(until);
-        loop {
-            tokio::select! {
-                // In this order, a panic is reported even when it is what `until` was waiting for.
-                biased;
-                Some(ended) = self.running.join_next() => ended.map_err(panicked)?,
-                Some(task) = self.to_spawn.recv() => { self.running.spawn(task); }
-                done = &mut until => return Ok(done),
-            }
+/// A watch that was added to a running controller starts beside it.
+fn start_late<R: RequestType>(addition: Addition<R>, starter: &Starter<R>, controller: &Arc<str>) {
+    let (one, controller) = (starter.clone(), Arc::clone(controller));
+    let start = async move {
+        let name = addition.source.name();
+        let result = one.start(addition.source, addition.cancel).await;
+        if let Err(error) = &result {
+            tracing::error!(controller = &*controller, source = &*name, %error, "failed to add a watch");
         }
-    }
-
-    /// Waits for the tasks that are left.
-    async fn join(mut self) -> Result<(), ControllerError> {
-        let mut result = Ok(());
-        while let Some(ended) = self.running.join_next().await {
-            result = result.and(ended.map_err(panicked));
-        }
-        result
-    }
-}
-
-fn panicked(error: JoinError) -> ControllerError {
-    let message = match error.try_into_panic() {
-        Ok(panic) => panic_message(&*panic),
-        Err(aborted) => aborted.to_string(),
+        // Nobody may have waited.
+        let _ = addition.started.send(result);
     };
-    ControllerError::Panicked(message)
+    // The receiver lives as long as the controller runs.
+    let _ = starter.tasks.send(Box::pin(start));
 }
-
-/// How much longer than a source the controller waits.
-const SYNC_GRACE: Duration = Duration::from_secs(1);
 
 impl<R: RequestType> fmt::Debug for Controller<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Controller")
-            .field("name", &self.name)
-            .field("options", &self.options)
+            .field("name", &self.name())
+            .field("options", self.options())
             .finish_non_exhaustive()
     }
 }

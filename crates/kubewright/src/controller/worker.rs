@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
+    LogConstructor,
     hot_loop::HotLoops,
     metrics::ControllerMetrics,
     outcome::{Outcome, Requeue},
@@ -20,47 +21,41 @@ use crate::{
     workqueue::{AddOptions, Queue},
 };
 
-/// One of a controller's workers.
-pub(super) struct Worker<R: RequestType> {
+/// What the workers of a controller share.
+pub(super) struct Crew<R: RequestType> {
     pub(super) controller: Arc<str>,
-    pub(super) queue: Queue<R>,
     pub(super) reconciler: Arc<dyn DynReconciler<R>>,
+    pub(super) log_constructor: LogConstructor<R>,
     pub(super) reconciliation_timeout: Option<Duration>,
     pub(super) recover_panic: bool,
     pub(super) cancel: CancellationToken,
-    pub(super) metrics: Arc<ControllerMetrics>,
-    pub(super) hot_loops: Arc<Mutex<HotLoops<R>>>,
+    pub(super) metrics: ControllerMetrics,
+    pub(super) hot_loops: Mutex<HotLoops<R>>,
 }
 
-impl<R: RequestType> Worker<R> {
-    /// Works until the queue is shut down.
-    pub(super) async fn work(self) {
-        while let Some((request, priority)) = self.queue.get().await {
-            let outcome = self.reconcile(request.clone()).await;
+impl<R: RequestType> Crew<R> {
+    /// One worker: works until the queue is shut down.
+    pub(super) async fn work(self: Arc<Self>, queue: Queue<R>) {
+        while let Some((request, priority)) = queue.get().await {
+            let outcome = self.reconcile(&request).await;
             let verdict = outcome.verdict();
-            let priority = outcome.priority().unwrap_or(priority);
+            let options = AddOptions::new().priority(outcome.priority().unwrap_or(priority));
             if verdict.forget {
-                self.queue.forget(&request);
+                queue.forget(&request);
             }
-            let options = AddOptions::new().priority(priority);
             match verdict.requeue {
                 Requeue::No => {}
-                Requeue::RateLimited => self.queue.add_with(options.rate_limited(), [request.clone()]),
-                Requeue::After(after) => self.queue.add_with(options.after(after), [request.clone()]),
+                Requeue::RateLimited => queue.add_with(options.rate_limited(), [request.clone()]),
+                Requeue::After(after) => queue.add_with(options.after(after), [request.clone()]),
             }
-            self.queue.done(&request);
+            queue.done(&request);
         }
     }
 
-    async fn reconcile(&self, request: R) -> Outcome {
+    async fn reconcile(&self, request: &R) -> Outcome {
         let deadline = self.reconciliation_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let context = Context::new(self.cancel.clone(), deadline);
-        let span = tracing::info_span!(
-            "reconcile",
-            controller = &*self.controller,
-            request = ?request,
-            reconcile_id = %context.reconcile_id(),
-        );
+        let span = (self.log_constructor)(&self.controller, request, context.reconcile_id());
         async {
             let _working = self.metrics.working();
             let started = Instant::now();
@@ -68,7 +63,7 @@ impl<R: RequestType> Worker<R> {
                 client::count_changes(self.call(context, request.clone(), deadline)).await;
             let ended = Instant::now();
             self.metrics.observe(&outcome, ended - started);
-            let streak = self.hot_loops.lock().observe(&request, changes > 0, ended);
+            let streak = self.hot_loops.lock().observe(request, changes > 0, ended);
             if let Some(reconciles) = streak {
                 tracing::warn!(
                     reconciles,

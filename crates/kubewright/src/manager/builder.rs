@@ -11,6 +11,7 @@ use crate::{
     cache::{Cache, CacheOptions},
     client::Client,
     controller::ControllerOptions,
+    leader_election::{Alone, DynElector, Elector},
 };
 
 /// Builds a [`Manager`].
@@ -21,6 +22,7 @@ pub struct ManagerBuilder {
     controller_defaults: ControllerOptions,
     field_manager: Option<String>,
     graceful_shutdown_timeout: Duration,
+    elector: Box<dyn DynElector>,
 }
 
 enum Connection {
@@ -37,6 +39,7 @@ impl ManagerBuilder {
             controller_defaults: ControllerOptions::default(),
             field_manager: None,
             graceful_shutdown_timeout: Duration::from_secs(30),
+            elector: Box::new(Alone),
         }
     }
 
@@ -71,6 +74,12 @@ impl ManagerBuilder {
         self
     }
 
+    /// Who decides whether this process leads. Default: nobody, it leads from its start.
+    pub fn elector(mut self, elector: impl Elector) -> Self {
+        self.elector = Box::new(elector);
+        self
+    }
+
     /// How long runnables may take to stop before they are aborted. Zero does not wait; `Duration::MAX` waits for ever.
     ///
     /// Default: 30 s. Source: controller-runtime `manager.Options.GracefulShutdownTimeout`.
@@ -96,7 +105,10 @@ impl ManagerBuilder {
         if let Some(field_manager) = self.field_manager {
             client = client.with_field_manager(field_manager);
         }
-        let state = State { controller_names: HashSet::new(), phase: Phase::Fresh(Vec::new()) };
+        let state = State {
+            controller_names: HashSet::new(),
+            phase: Phase::Fresh { waiting: Vec::new(), elector: self.elector },
+        };
         let shared = Shared {
             kube,
             cache,

@@ -29,6 +29,12 @@ pub enum StartError {
     /// The cache failed.
     #[error("the cache failed")]
     Cache(#[from] CacheError),
+    /// The process cannot become the leader.
+    #[error("failed during leader election")]
+    Election(#[source] BoxError),
+    /// Another process may lead now: this one has to end at once.
+    #[error("leader election lost")]
+    LeadershipLost(#[source] BoxError),
     /// Something that the manager runs ended with an error.
     #[error("{name} failed")]
     Runnable {

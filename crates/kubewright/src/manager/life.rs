@@ -1,6 +1,6 @@
 //! Start, run, stop.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use tokio::{
     sync::mpsc,
@@ -10,14 +10,17 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{BoxedRunnable, Manager, Phase, StartError};
-use crate::{cache::CacheError, reconcile::BoxError};
+use crate::{cache::CacheError, leader_election::DynElector, reconcile::BoxError};
 
 impl Manager {
     /// Runs until `shutdown` is done, or something fails.
     ///
-    /// Order of the start: the cache, which has to sync the kinds that are known by then; then controllers and other runnables, all at once.
-    /// What is added later starts at once. Order of the stop: runnables, which get the grace period to end, and are aborted after it; then
-    /// the cache, so that a reconcile that finishes its work can still read.
+    /// Order of the start: the cache, which has to sync the kinds that are known by then; what does not need leader election; and, once this
+    /// process leads, controllers and everything else. What is added later starts at once if its turn has come.
+    ///
+    /// Order of the stop: what does not need leader election, then what does, then the cache, so that a reconcile that finishes its work can still
+    /// read; then the leadership is given up. All of them share the grace period, and what is left at its end is aborted. After a lost leadership there is
+    /// no grace: another process may be at work.
     ///
     /// # Errors
     /// The first failure; [`StartError::GracePeriod`] if there was none but something did not stop in time.
@@ -26,33 +29,28 @@ impl Manager {
     /// Dropped, it aborts everything that it runs.
     pub async fn start(self, shutdown: impl Future<Output = ()>) -> Result<(), StartError> {
         let (start, added) = mpsc::unbounded_channel();
-        let waiting = {
+        let (waiting, mut elector) = {
             let mut state = self.shared.state.lock();
             match std::mem::replace(&mut state.phase, Phase::Running(start)) {
-                Phase::Fresh(waiting) => waiting,
+                Phase::Fresh { waiting, elector } => (waiting, elector),
                 earlier => {
                     state.phase = earlier;
                     return Err(StartError::AlreadyStarted);
                 }
             }
         };
-        let mut caches = Group::default();
-        let mut runnables = Group::default();
-        let result = self.run(shutdown, waiting, added, &mut caches, &mut runnables).await;
+        let mut groups = Groups::default();
+        let mut is_leader = false;
+        let result = self.run(shutdown, waiting, added, &mut groups, &mut *elector, &mut is_leader).await;
 
         self.shared.state.lock().phase = Phase::Stopped;
-        tracing::info!("stopping");
-        let grace = self.shared.graceful_shutdown_timeout;
-        // One grace period for everything; what lies beyond the end of time never comes.
-        let deadline = Instant::now().checked_add(grace);
-        let stopped_in_time = runnables.stop(deadline).await;
-        let stopped_in_time = stopped_in_time.and(caches.stop(deadline).await);
-        let stopped = match stopped_in_time {
-            Err(Late::Failed(error)) => Err(error),
-            // Zero means: do not wait.
-            Err(Late::Aborted) if !grace.is_zero() => Err(StartError::GracePeriod(grace)),
-            _ => Ok(()),
-        };
+        let leads = is_leader && !matches!(result, Err(StartError::LeadershipLost(_)));
+        let grace = if is_leader && !leads { Duration::ZERO } else { self.shared.graceful_shutdown_timeout };
+        tracing::info!(?grace, "stopping");
+        let stopped = groups.stop(grace).await;
+        if leads {
+            elector.release().await;
+        }
         result.and(stopped)
     }
 
@@ -61,28 +59,95 @@ impl Manager {
         shutdown: impl Future<Output = ()>,
         waiting: Vec<BoxedRunnable>,
         mut added: mpsc::UnboundedReceiver<BoxedRunnable>,
-        caches: &mut Group,
-        runnables: &mut Group,
+        groups: &mut Groups,
+        elector: &mut dyn DynElector,
+        is_leader: &mut bool,
     ) -> Result<(), StartError> {
         let cache = self.shared.cache.clone();
-        caches.start("cache".into(), |cancel| async move { Ok(cache.start(cancel).await?) });
+        groups.caches.start("cache".into(), |cancel| async move { Ok(cache.start(cancel).await?) });
         tokio::pin!(shutdown);
         tokio::select! {
             () = &mut shutdown => return Ok(()),
-            failed = caches.failed() => return Err(failed),
+            failed = groups.failed() => return Err(failed),
             synced = self.shared.cache.wait_for_cache_sync() => synced?,
         }
-        for runnable in waiting {
-            runnables.start(runnable.name, runnable.start);
+
+        let (mut leader_only, others): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|it| it.needs_leader_election);
+        for runnable in others {
+            groups.others.start_runnable(runnable);
+        }
+        {
+            let acquired = elector.acquire();
+            tokio::pin!(acquired);
+            loop {
+                tokio::select! {
+                    () = &mut shutdown => return Ok(()),
+                    failed = groups.failed() => return Err(failed),
+                    Some(runnable) = added.recv() => if runnable.needs_leader_election {
+                        leader_only.push(runnable);
+                    } else {
+                        groups.others.start_runnable(runnable);
+                    },
+                    acquired = &mut acquired => break acquired.map_err(StartError::Election)?,
+                }
+            }
+        }
+        *is_leader = true;
+        for runnable in leader_only {
+            groups.leader_only.start_runnable(runnable);
         }
         self.shared.elected.cancel();
+
+        let lost = elector.lost();
+        tokio::pin!(lost);
         loop {
             tokio::select! {
+                // Whoever does not lead any more does nothing else first.
+                biased;
+                reason = &mut lost => return Err(StartError::LeadershipLost(reason)),
                 () = &mut shutdown => return Ok(()),
-                failed = caches.failed() => return Err(failed),
-                failed = runnables.failed() => return Err(failed),
-                Some(runnable) = added.recv() => runnables.start(runnable.name, runnable.start),
+                failed = groups.failed() => return Err(failed),
+                Some(runnable) = added.recv() => if runnable.needs_leader_election {
+                    groups.leader_only.start_runnable(runnable);
+                } else {
+                    groups.others.start_runnable(runnable);
+                },
             }
+        }
+    }
+}
+
+/// What runs, by the order in which it stops.
+#[derive(Debug, Default)]
+struct Groups {
+    others: Group,
+    leader_only: Group,
+    caches: Group,
+}
+
+impl Groups {
+    /// The next failure; pending while there is none.
+    async fn failed(&mut self) -> StartError {
+        tokio::select! {
+            failed = self.caches.failed() => failed,
+            failed = self.others.failed() => failed,
+            failed = self.leader_only.failed() => failed,
+        }
+    }
+
+    async fn stop(self, grace: Duration) -> Result<(), StartError> {
+        // One grace period for everything; what lies beyond the end of time never comes.
+        let deadline = Instant::now().checked_add(grace);
+        let mut result = Ok(());
+        for group in [self.others, self.leader_only, self.caches] {
+            result = result.and(group.stop(deadline).await);
+        }
+        match result {
+            Err(Late::Failed(error)) => Err(error),
+            // Zero means: do not wait.
+            Err(Late::Aborted) if !grace.is_zero() => Err(StartError::GracePeriod(grace)),
+            _ => Ok(()),
         }
     }
 }
@@ -101,6 +166,10 @@ impl Group {
     {
         let running = start(self.cancel.child_token());
         self.tasks.spawn(async move { (name, running.await) });
+    }
+
+    fn start_runnable(&mut self, runnable: BoxedRunnable) {
+        self.start(runnable.name, runnable.start);
     }
 
     /// The next failure; pending while there is none.

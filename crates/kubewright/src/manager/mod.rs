@@ -1,7 +1,8 @@
 //! What runs, in which order, and how it stops.
 //!
 //! A [`Manager`] owns the connection to the API server, the cache, the client, and everything that runs on them. It starts the cache first, waits
-//! for what is known of it to sync, then starts controllers and other runnables; it stops them the other way round.
+//! for what is known of it to sync, starts what runs on every replica, and, once it leads, controllers and what else needs that; it stops them
+//! the other way round.
 
 mod builder;
 mod error;
@@ -24,6 +25,7 @@ use crate::{
     client::Client,
     controller::{BuildError, Controller, ControllerOptions},
     handler::RequestType,
+    leader_election::DynElector,
 };
 
 /// Owns what an operator shares, and runs what it is made of.
@@ -53,7 +55,10 @@ struct State {
 
 enum Phase {
     /// Not started: what is added waits here.
-    Fresh(Vec<BoxedRunnable>),
+    Fresh {
+        waiting: Vec<BoxedRunnable>,
+        elector: Box<dyn DynElector>,
+    },
     /// What is added starts at once. A message for each runnable that the process ever adds, so the channel needs no bound.
     Running(mpsc::UnboundedSender<BoxedRunnable>),
     Stopped,
@@ -80,7 +85,7 @@ impl Manager {
         &self.shared.kube
     }
 
-    /// Waits until the manager runs its controllers: the cache has synced what was known at the start. From then on the client can read.
+    /// Waits until the manager leads and runs its controllers. The cache has synced what was known at the start; the client can read.
     ///
     /// Source: controller-runtime `manager.Manager.Elected`.
     pub async fn elected(&self) {
@@ -103,13 +108,17 @@ impl Manager {
         Ok(self.add(controller)?)
     }
 
+    pub(crate) fn elected_token(&self) -> CancellationToken {
+        self.shared.elected.clone()
+    }
+
     pub(crate) fn controller_defaults(&self) -> &ControllerOptions {
         &self.shared.controller_defaults
     }
 
     fn add_boxed(&self, runnable: BoxedRunnable) -> Result<(), ManagerError> {
         match &mut self.shared.state.lock().phase {
-            Phase::Fresh(waiting) => waiting.push(runnable),
+            Phase::Fresh { waiting, .. } => waiting.push(runnable),
             Phase::Running(start) => start.send(runnable).map_err(|_| ManagerError::Stopping)?,
             Phase::Stopped => return Err(ManagerError::Stopping),
         }

@@ -38,6 +38,15 @@ pub trait Runnable: Send + 'static {
     /// It is dropped when the manager's grace period is over.
     fn start(self, cancel: CancellationToken) -> impl Future<Output = Result<(), BoxError>> + Send;
 
+    /// Whether it runs on the leader alone.
+    ///
+    /// Default: `true`, as everything that writes should. Servers that every replica offers say `false`.
+    ///
+    /// Source: controller-runtime `manager.LeaderElectionRunnable`.
+    fn needs_leader_election(&self) -> bool {
+        true
+    }
+
     /// The name in logs and errors; the type's name by default.
     fn name(&self) -> Cow<'static, str> {
         std::any::type_name::<Self>().into()
@@ -49,6 +58,11 @@ impl<R: RequestType> Runnable for Controller<R> {
         Ok(Self::start(self, cancel).await?)
     }
 
+    /// A controller that warms up starts early, and holds its workers back by itself.
+    fn needs_leader_election(&self) -> bool {
+        self.options().needs_leader_election && !self.options().enable_warmup
+    }
+
     fn name(&self) -> Cow<'static, str> {
         format!("controller {}", Self::name(self)).into()
     }
@@ -57,6 +71,7 @@ impl<R: RequestType> Runnable for Controller<R> {
 /// [`Runnable`] as a value.
 pub(crate) struct BoxedRunnable {
     pub(super) name: Cow<'static, str>,
+    pub(super) needs_leader_election: bool,
     pub(super) start: Box<dyn FnOnce(CancellationToken) -> Running + Send>,
 }
 
@@ -65,6 +80,10 @@ pub(super) type Running = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Se
 
 impl BoxedRunnable {
     pub(crate) fn new(runnable: impl Runnable) -> Self {
-        Self { name: runnable.name(), start: Box::new(move |cancel| Box::pin(runnable.start(cancel))) }
+        Self {
+            name: runnable.name(),
+            needs_leader_election: runnable.needs_leader_election(),
+            start: Box::new(move |cancel| Box::pin(runnable.start(cancel))),
+        }
     }
 }

@@ -1,0 +1,40 @@
+//! The span that surrounds a reconcile: what its log lines carry.
+
+use std::sync::Arc;
+
+use tracing::Span;
+
+use crate::{
+    handler::RequestType,
+    object::Kind,
+    reconcile::{ReconcileId, Request},
+};
+
+/// Makes the span of one reconcile, from the controller's name, the request and the reconcile id.
+pub(super) type LogConstructor<R> = Arc<dyn Fn(&str, &R, ReconcileId) -> Span + Send + Sync>;
+
+/// The span of a controller that is for a kind.
+///
+/// Source: controller-runtime `builder.TypedBuilder.doController`: controller, controllerGroup, controllerKind, the object, namespace, name,
+/// reconcileID.
+pub(super) fn for_kind(kind: Kind) -> LogConstructor<Request> {
+    Arc::new(move |controller, request, reconcile_id| {
+        tracing::info_span!(
+            "reconcile",
+            controller,
+            controller_group = kind.group(),
+            controller_kind = kind.kind(),
+            object = %request,
+            namespace = request.namespace(),
+            name = request.name(),
+            %reconcile_id,
+        )
+    })
+}
+
+/// The span of any other controller.
+pub(super) fn for_request<R: RequestType>() -> LogConstructor<R> {
+    Arc::new(
+        |controller, request: &R, reconcile_id| tracing::info_span!("reconcile", controller, ?request, %reconcile_id),
+    )
+}

@@ -1,0 +1,49 @@
+//! Starts sources, and waits until they have synced.
+
+use std::time::Duration;
+
+use futures::future::try_join_all;
+use tokio::{sync::mpsc, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::ControllerError;
+use crate::{
+    handler::RequestType,
+    source::{DynSource, SourceContext, Spawned},
+    workqueue::Queue,
+};
+
+/// What a source needs of its controller.
+#[derive(Clone)]
+pub(super) struct Starter<R: RequestType> {
+    pub(super) queue: Queue<R>,
+    pub(super) tasks: mpsc::UnboundedSender<Spawned>,
+    pub(super) sync_timeout: Duration,
+}
+
+impl<R: RequestType> Starter<R> {
+    /// Starts `source`, which stops when `cancel` fires, and waits until it has synced.
+    pub(super) async fn start(
+        self,
+        source: Box<dyn DynSource<R>>,
+        cancel: CancellationToken,
+    ) -> Result<(), ControllerError> {
+        let (name, limit) = (source.name(), self.sync_timeout);
+        let context = SourceContext::new(cancel, limit, self.tasks);
+        match timeout(limit, source.start(context.clone(), self.queue)).await {
+            Err(_) => return Err(ControllerError::SourceBlocks { name, timeout: limit }),
+            Ok(Err(source)) => return Err(ControllerError::SourceStart { name, source }),
+            Ok(Ok(())) => {}
+        }
+        // What a source waits for may have a better word for its delay than "timed out": it gets the time that it was promised, and a little
+        // more.
+        match timeout(limit.saturating_add(SYNC_GRACE), try_join_all(context.take_syncs())).await {
+            Err(_) => Err(ControllerError::SourceSyncTimeout { name, timeout: limit }),
+            Ok(Err(source)) => Err(ControllerError::SourceSync { name, source }),
+            Ok(Ok(_)) => Ok(()),
+        }
+    }
+}
+
+/// How much longer than a source the controller waits.
+const SYNC_GRACE: Duration = Duration::from_secs(1);
