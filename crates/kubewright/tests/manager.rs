@@ -1,0 +1,290 @@
+//! What runs when, and how it stops.
+
+mod common;
+
+use std::{sync::Arc, time::Duration};
+
+use common::{Counter, Journal, config_map, key};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kubewright::{
+    leader_election::Elector,
+    manager::{Manager, Runnable, StartError},
+    prelude::*,
+};
+use kubewright_testing::TestEnv;
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
+use tokio_util::sync::CancellationToken;
+
+/// Notes its start and its end; ends with what it was told, or when it is asked to.
+struct Noted {
+    name: &'static str,
+    journal: Journal,
+    leader_only: bool,
+    fails_after: Option<Duration>,
+    takes_to_stop: Duration,
+}
+
+impl Noted {
+    fn new(name: &'static str, journal: &Journal) -> Self {
+        Self {
+            name,
+            journal: journal.clone(),
+            leader_only: true,
+            fails_after: None,
+            takes_to_stop: Duration::ZERO,
+        }
+    }
+}
+
+impl Runnable for Noted {
+    async fn start(self, cancel: CancellationToken) -> Result<(), BoxError> {
+        self.journal.write(format!("{} starts", self.name));
+        let fails_at = self.fails_after.map(|after| Instant::now() + after);
+        tokio::select! {
+            () = cancel.cancelled() => {}
+            () = async { sleep_until(fails_at.unwrap()).await }, if fails_at.is_some() => {
+                self.journal.write(format!("{} fails", self.name));
+                return Err(format!("{} is broken", self.name).into());
+            }
+        }
+        sleep_until(Instant::now() + self.takes_to_stop).await;
+        self.journal.write(format!("{} ends", self.name));
+        Ok(())
+    }
+
+    fn needs_leader_election(&self) -> bool {
+        self.leader_only
+    }
+
+    fn name(&self) -> std::borrow::Cow<'static, str> {
+        self.name.into()
+    }
+}
+
+/// Leads when the test says so.
+#[derive(Clone, Default)]
+struct ByHand {
+    acquire: Arc<Notify>,
+    lose: Arc<Notify>,
+    journal: Journal,
+}
+
+impl Elector for ByHand {
+    async fn acquire(&mut self) -> Result<(), BoxError> {
+        self.acquire.notified().await;
+        self.journal.write("leads");
+        Ok(())
+    }
+
+    async fn lost(&mut self) -> BoxError {
+        self.lose.notified().await;
+        "another process leads".into()
+    }
+
+    async fn release(self) {
+        self.journal.write("releases");
+    }
+}
+
+async fn a_second() {
+    sleep_until(Instant::now() + Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn leader_only_runnables_wait_for_the_election_and_end_before_the_release() {
+    let env = TestEnv::start().await;
+    let elector = ByHand::default();
+    let journal = elector.journal.clone();
+    let manager = env.manager().elector(elector.clone()).build().await.unwrap();
+    manager.add(Noted { leader_only: false, ..Noted::new("server", &journal) }).unwrap();
+    manager.add(Noted::new("writer", &journal)).unwrap();
+    let handle = manager.clone();
+    let running = env.run(manager);
+    a_second().await;
+    handle.add(Noted::new("late writer", &journal)).unwrap();
+    handle.add(Noted { leader_only: false, ..Noted::new("late server", &journal) }).unwrap();
+    a_second().await;
+    elector.acquire.notify_one();
+    running.elected().await;
+    a_second().await;
+    running.stop().await.unwrap();
+    let mut lines = journal.lines();
+    lines[3..5].sort();
+    lines[5..7].sort();
+    lines[7..9].sort();
+    assert_eq!(
+        lines,
+        [
+            "server starts",
+            "late server starts",
+            "leads",
+            "late writer starts",
+            "writer starts",
+            "late server ends",
+            "server ends",
+            "late writer ends",
+            "writer ends",
+            "releases",
+        ]
+    );
+    assert_eq!(
+        handle.add(Noted::new("too late", &journal)).unwrap_err().to_string(),
+        "can't accept new runnable as stop procedure is already engaged"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_leadership_ends_the_manager_at_once_and_is_not_released() {
+    let env = TestEnv::start().await;
+    let elector = ByHand::default();
+    let journal = elector.journal.clone();
+    let manager = env.manager().elector(elector.clone()).build().await.unwrap();
+    manager.add(Noted { takes_to_stop: Duration::from_secs(10), ..Noted::new("writer", &journal) }).unwrap();
+    let running = env.run(manager);
+    elector.acquire.notify_one();
+    running.elected().await;
+    a_second().await;
+    let before = Instant::now();
+    elector.lose.notify_one();
+    let error = running.ended().await.unwrap_err();
+    assert_eq!(error.to_string(), "leader election lost");
+    assert!(before.elapsed() < Duration::from_secs(1));
+    assert_eq!(journal.lines(), ["leads", "writer starts"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_that_is_stopped_before_it_leads_never_leads() {
+    let env = TestEnv::start().await;
+    let elector = ByHand::default();
+    let manager = env.manager().elector(elector.clone()).build().await.unwrap();
+    manager.add(Noted::new("writer", &elector.journal)).unwrap();
+    let running = env.run(manager);
+    a_second().await;
+    running.stop().await.unwrap();
+    elector.acquire.notify_one();
+    a_second().await;
+    assert!(elector.journal.lines().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_warm_controller_has_its_queue_full_when_it_becomes_the_leader() {
+    for enable_warmup in [false, true] {
+        let env = TestEnv::start().await;
+        env.create(&config_map("a", &[])).await;
+        let elector = ByHand::default();
+        let manager = env.manager().elector(elector.clone()).build().await.unwrap();
+        let counter = Counter::default();
+        Controller::builder(&manager)
+            .for_::<ConfigMap>()
+            .enable_warmup(enable_warmup)
+            .complete(counter.clone())
+            .unwrap();
+        let cache = manager.cache().clone();
+        let running = env.run(manager);
+        a_second().await;
+        assert_eq!(counter.of(&key("a")), 0);
+        assert_eq!(format!("{cache:?}").contains("ConfigMap"), enable_warmup, "{cache:?}");
+        elector.acquire.notify_one();
+        counter.wait_for(&key("a"), 1).await;
+        running.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_controller_that_needs_no_leader_runs_on_a_standby() {
+    let env = TestEnv::start().await;
+    env.create(&config_map("a", &[])).await;
+    let manager = env.manager().elector(ByHand::default()).build().await.unwrap();
+    let counter = Counter::default();
+    let builder = Controller::builder(&manager).for_::<ConfigMap>();
+    builder.needs_leader_election(false).complete(counter.clone()).unwrap();
+    let running = env.run(manager);
+    counter.wait_for(&key("a"), 1).await;
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_error_of_a_runnable_is_returned_and_the_others_are_waited_for() {
+    let env = TestEnv::start().await;
+    let journal = Journal::default();
+    let manager = env.manager().build().await.unwrap();
+    manager
+        .add(Noted { fails_after: Some(Duration::from_secs(5)), ..Noted::new("broken", &journal) })
+        .unwrap();
+    manager.add(Noted { takes_to_stop: Duration::from_secs(5), ..Noted::new("slow", &journal) }).unwrap();
+    let error = env.run(manager).ended().await.unwrap_err();
+    assert_eq!(error.to_string(), "broken failed");
+    assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "broken is broken");
+    assert_eq!(journal.lines()[2..], ["broken fails", "slow ends"]);
+}
+
+/// How long a manager takes to stop that runs something which needs `takes`, and what it says.
+async fn stop(takes: Duration, grace: Duration) -> (u64, Option<String>) {
+    let env = TestEnv::start().await;
+    let journal = Journal::default();
+    let manager = env.manager().graceful_shutdown_timeout(grace).build().await.unwrap();
+    manager.add(Noted { takes_to_stop: takes, ..Noted::new("slow", &journal) }).unwrap();
+    let running = env.run(manager);
+    running.elected().await;
+    a_second().await;
+    let before = Instant::now();
+    let result = running.stop().await;
+    (before.elapsed().as_secs(), result.err().map(|error| error.to_string()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_grace_period_bounds_the_stop() {
+    let (minute, day) = (Duration::from_secs(60), Duration::from_secs(86_400));
+    assert_eq!(stop(minute, 2 * minute).await, (60, None));
+    let late = "failed waiting for all runnables to end within grace period of 60s".to_owned();
+    assert_eq!(stop(2 * minute, minute).await, (60, Some(late)));
+    assert_eq!(stop(minute, Duration::ZERO).await, (0, None));
+    assert_eq!(stop(day, Duration::MAX).await, (86_400, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_starts_once() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let again = manager.clone();
+    let running = env.run(manager);
+    running.elected().await;
+    let error = again.start(std::future::pending()).await.unwrap_err();
+    assert!(matches!(error, StartError::AlreadyStarted));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_reads_only_while_the_manager_runs() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let client = manager.client();
+    let read = async || client.get::<ConfigMap>(&key("a")).await.unwrap_err().to_string();
+    assert_eq!(read().await, "the cache is not started, can not read objects");
+    let running = env.run(manager);
+    running.elected().await;
+    assert_eq!(read().await, "ConfigMap \"default/a\" not found");
+    running.stop().await.unwrap();
+    assert_eq!(read().await, "the cache has stopped");
+}
+
+#[tokio::test]
+async fn public_futures_are_send() {
+    fn send<T: Send>(_: T) {}
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let client = manager.client();
+    let key = key("a");
+    send(client.get::<ConfigMap>(&key));
+    send(client.list::<ConfigMap>().into_future());
+    let object = config_map("a", &[]);
+    send(client.create(&object));
+    send(client.update(&object));
+    send(client.status().update(&object));
+    send(manager.cache().wait_for_cache_sync());
+    send(Manager::builder().build());
+    send(manager.start(std::future::pending()));
+}
