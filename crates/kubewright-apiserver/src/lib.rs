@@ -5,7 +5,7 @@
 //! kubectl and for clients in any language.
 //!
 //! It stores, lists, watches, patches and deletes the built-in kinds that operators use and every custom resource
-//! whose CustomResourceDefinition is created, with the words, codes and numbers of kube-apiserver.
+//! whose `CustomResourceDefinition` is created, with the words, codes and numbers of kube-apiserver.
 //!
 //! # Example: create a ConfigMap and follow its changes
 //! ```

@@ -56,10 +56,10 @@ async fn main() -> anyhow::Result<()> {
         listen.transport = Transport::Plain;
     }
     let listener = server.listen(listen).await?;
-    let controllers = match options.controllers {
-        true => Some(server.start_controllers(Controllers::default()).await),
-        false => None,
-    };
+    let mut controllers = None;
+    if options.controllers {
+        controllers = Some(server.start_controllers(Controllers::default()).await);
+    }
     if let Some(path) = &options.kubeconfig {
         write_private(path, &listener.kubeconfig())
             .with_context(|| format!("failed to write the kubeconfig to {}", path.display()))?;

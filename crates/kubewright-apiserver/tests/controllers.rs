@@ -1,5 +1,7 @@
 //! The controllers beside the server, watched through a client.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
 mod common;
 
 use std::time::Duration;

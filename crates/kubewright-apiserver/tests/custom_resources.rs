@@ -1,5 +1,7 @@
 //! Custom resources, from their definition to its end.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
 mod common;
 
 use common::{define_widgets, dynamic, object, refusal, start, widget, widget_definition};

@@ -6,7 +6,7 @@ use futures::{StreamExt, TryStreamExt};
 use kube::{
     Api, Client, Error, ResourceExt,
     api::{ApiResource, DynamicObject, ListParams, PartialObjectMeta, WatchEvent, WatchParams},
-    discovery::{ApiCapabilities, Discovery, Scope},
+    discovery::{ApiCapabilities, ApiGroup, Discovery, Scope},
 };
 use tokio::sync::mpsc;
 use tracing::debug;
@@ -27,7 +27,7 @@ impl Resource {
         let discovery = Discovery::new(client.clone()).run_aggregated().await?;
         let supports =
             |capabilities: &ApiCapabilities| verbs.iter().all(|verb| capabilities.supports_operation(verb));
-        let found = discovery.groups().flat_map(|group| group.recommended_resources());
+        let found = discovery.groups().flat_map(ApiGroup::recommended_resources);
         Ok(found
             .filter(|(_, capabilities)| supports(capabilities))
             .map(|(api, capabilities)| Self { api, namespaced: capabilities.scope == Scope::Namespaced })

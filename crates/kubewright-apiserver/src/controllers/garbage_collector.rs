@@ -36,7 +36,7 @@ pub(super) async fn run(client: Client) {
         tokio::select! {
             biased;
             Some((resource, change)) = receiver.recv() => {
-                if collector.note(&resource, change) {
+                if collector.note(&resource, &change) {
                     collector.follow_all(&mut watches, &sender).await;
                 }
             }
@@ -89,8 +89,8 @@ impl Collector {
     }
 
     /// Takes note of a change. True when there may be new resources to follow.
-    fn note(&mut self, resource: &Resource, change: Change) -> bool {
-        let affected = match &change {
+    fn note(&mut self, resource: &Resource, change: &Change) -> bool {
+        let affected = match change {
             Change::Listed(objects) => self.graph.replace(resource, objects),
             Change::Applied(object) => self.graph.apply(resource, object),
             Change::Deleted(object) => self.graph.remove(&object.uid().unwrap_or_default()),

@@ -8,7 +8,7 @@ use super::{
     conversion::{Conversion, EVENT_FIELDS},
     defaults,
     row::{Kind, Scope, Subresource},
-    strategy::{Generation, NameRule, Propagation, StatusMetadata, Strategy},
+    strategy::{Generation, NameRule, NewStatus, Propagation, StatusMetadata, Strategy},
     validation,
 };
 use crate::object::Object;
@@ -134,7 +134,7 @@ const ROWS: &[Row] = &[
     Row { short_names: &["ep"], strategy: || Strategy { create_on_update: true, ..Strategy::default() }, ..Row::namespaced("", "v1", "Endpoints", "endpoints") },
     Row { short_names: &["ev"], field_labels: EVENT_LABELS, columns: EVENT_COLUMNS, strategy: event, ..Row::namespaced("", "v1", "Event", "events") },
     Row { short_names: &["ns"], has_status: true, field_labels: &[("status.phase", "/status/phase")], columns: &[("Status", "string", 0, |o| text(o, "/status/phase"))], strategy: namespace, ..Row::cluster("", "v1", "Namespace", "namespaces") },
-    Row { short_names: &["no"], has_status: true, field_labels: &[("spec.unschedulable", "/spec/unschedulable")], strategy: || Strategy { keeps_status_on_create: true, ..Strategy::default() }, ..Row::cluster("", "v1", "Node", "nodes") },
+    Row { short_names: &["no"], has_status: true, field_labels: &[("spec.unschedulable", "/spec/unschedulable")], strategy: || Strategy { new_status: NewStatus::Kept, ..Strategy::default() }, ..Row::cluster("", "v1", "Node", "nodes") },
     Row { short_names: &["pvc"], has_status: true, columns: &[("Status", "string", 0, |o| text(o, "/status/phase"))], strategy: persistent_volume_claim, ..Row::namespaced("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims") },
     Row { short_names: &["po"], in_all: true, has_status: true, field_labels: POD_LABELS, columns: POD_COLUMNS, strategy: pod, ..Row::namespaced("", "v1", "Pod", "pods") },
     Row { field_labels: &[("type", "/type")], columns: &[("Type", "string", 0, |o| text(o, "/type")), ("Data", "string", 0, secret_size)], strategy: secret, ..Row::namespaced("", "v1", "Secret", "secrets") },

@@ -26,7 +26,7 @@ impl Kind {
     }
 
     /// Makes a kept object into one of this version.
-    pub(crate) fn from_storage(&self, object: &mut Object) {
+    pub(crate) fn to_shown(&self, object: &mut Object) {
         self.convert(object, |(kept, shown)| (kept, shown));
         object.0.insert("apiVersion".into(), self.api_version().into());
     }
@@ -38,7 +38,7 @@ impl Kind {
             Conversion::ApiVersion { .. } => self.reheaded(document),
             Conversion::Fields { .. } => {
                 let mut object = Object::decode(document);
-                self.from_storage(&mut object);
+                self.to_shown(&mut object);
                 object.encode().at(document.revision()).bytes().clone()
             }
         }

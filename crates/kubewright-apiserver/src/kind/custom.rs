@@ -1,4 +1,4 @@
-//! Rows made from a CustomResourceDefinition.
+//! Rows made from a `CustomResourceDefinition`.
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;

@@ -1,6 +1,6 @@
 //! One row per resource: its names, scope, verbs, subresources and the few ways in which it differs from others.
 //!
-//! Built-in rows come from one table, rows of custom resources from their CustomResourceDefinitions. Nothing
+//! Built-in rows come from one table, rows of custom resources from their `CustomResourceDefinition`s. Nothing
 //! outside this room asks whether a resource is built in.
 
 mod builtin;
@@ -17,4 +17,4 @@ pub(crate) use column::{Cell, Column};
 pub(crate) use custom::{CustomDefinition, definition_name};
 pub(crate) use registry::{Group, Kinds, Registry};
 pub(crate) use row::{Kind, Scope, Subresource, VERBS};
-pub(crate) use strategy::{Generation, Propagation, StatusMetadata};
+pub(crate) use strategy::{Generation, NewStatus, Propagation, StatusMetadata};

@@ -69,7 +69,7 @@ impl Registry {
         let key = |kind: &Kind| (kind.group.clone(), kind.version.clone(), kind.plural.clone());
         let by_resource = all().map(|kind| (key(kind), kind.clone())).collect();
         let groups = group(&builtin, custom.values().flatten());
-        Self { by_resource, groups, builtin, custom }
+        Self { builtin, custom, groups, by_resource }
     }
 
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Kind>> {

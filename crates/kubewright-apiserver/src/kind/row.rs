@@ -8,6 +8,7 @@ use crate::storage::Prefix;
 
 /// One resource at one version.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_field_names, reason = "`kind` is Kubernetes' word, for the row's name as well")]
 pub(crate) struct Kind {
     pub(crate) group: String,
     pub(crate) version: String,
@@ -30,7 +31,7 @@ pub(crate) struct Kind {
     pub(crate) columns: Vec<Column>,
     /// The schema of a custom resource as its definition gives it.
     pub(crate) schema: Option<Value>,
-    /// Whether the row comes from a CustomResourceDefinition. Their lists repeat kind and version in each item.
+    /// Whether the row comes from a `CustomResourceDefinition`. Their lists repeat kind and version in each item.
     pub(crate) is_custom: bool,
     /// Fires when the row is replaced or withdrawn; watches of it end.
     pub(crate) retired: CancellationToken,

@@ -13,8 +13,8 @@ pub(crate) struct Strategy {
     pub(crate) unconditional_update: bool,
     /// Whether an update of a missing object creates it.
     pub(crate) create_on_update: bool,
-    /// Whether a create keeps the status it brings. (Nodes report themselves.)
-    pub(crate) keeps_status_on_create: bool,
+    /// What becomes of the status that a create brings.
+    pub(crate) new_status: NewStatus,
     /// Whether a completed deletion answers with the object instead of a Status.
     pub(crate) returns_deleted: bool,
     /// What becomes of the dependents when the client does not say; `None`: the garbage collector has no say.
@@ -38,7 +38,7 @@ impl Default for Strategy {
             status_metadata: StatusMetadata::Written,
             unconditional_update: true,
             create_on_update: false,
-            keeps_status_on_create: false,
+            new_status: NewStatus::Dropped,
             returns_deleted: false,
             propagation: Some(Propagation::Background),
             name_rule: NameRule::DnsSubdomain,
@@ -71,6 +71,15 @@ pub(crate) enum StatusMetadata {
     /// Everything but the labels.
     LabelsKept,
     /// Nothing.
+    Kept,
+}
+
+/// What becomes of the status that a create brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NewStatus {
+    /// It is for the controllers to say.
+    Dropped,
+    /// It stays: Nodes report themselves.
     Kept,
 }
 
@@ -115,7 +124,7 @@ impl NameRule {
         }
         match self {
             Self::DnsSubdomain if !name.split('.').all(is_label) => {
-                problems.push(SUBDOMAIN_MESSAGE.to_owned())
+                problems.push(SUBDOMAIN_MESSAGE.to_owned());
             }
             Self::DnsLabel if !is_label(name) => problems.push(LABEL_MESSAGE.to_owned()),
             Self::Dns1035Label if !is_label(name) || !name.starts_with(|c: char| c.is_ascii_lowercase()) => {

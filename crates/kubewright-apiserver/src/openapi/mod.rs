@@ -35,7 +35,7 @@ pub(crate) fn document(registry: &Registry, group: &str, version: &str) -> Optio
     Some(respond(StatusCode::OK, "application/json", Body::full(document)))
 }
 
-/// A short text that changes with `bytes`, for ETags.
+/// A short text that changes with `bytes`, for `ETag`s.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);

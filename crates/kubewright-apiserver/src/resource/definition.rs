@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions: their names are accepted, they are served, and their objects go with them.
+//! `CustomResourceDefinition`s: their names are accepted, they are served, and their objects go with them.
 //!
 //! In Kubernetes these are controllers of the API server. Here each step runs within the request that makes it
 //! necessary, so that a definition is served when its create has been answered.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::update::Part;
 use crate::{
     clock::rfc3339,
-    kind::{Generation, Kind, StatusMetadata},
+    kind::{Generation, Kind, NewStatus, StatusMetadata},
     object::Object,
     server::Shared,
     wire::{FieldError, Status},
@@ -28,7 +28,7 @@ pub(super) fn before_create(shared: &Shared, kind: &Kind, object: &mut Object) {
     if kind.strategy.generation != Generation::None {
         metadata.insert("generation".into(), 1.into());
     }
-    if kind.has_status() && !kind.strategy.keeps_status_on_create {
+    if kind.has_status() && kind.strategy.new_status == NewStatus::Dropped {
         object.put("status", None);
     }
     (kind.strategy.default)(object);

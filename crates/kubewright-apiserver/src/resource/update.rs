@@ -56,7 +56,7 @@ pub(super) fn modify(
         let current = call.read()?;
         let old = Object::decode(&current);
         let mut seen = old.clone();
-        kind.from_storage(&mut seen);
+        kind.to_shown(&mut seen);
         let mut new = change(&seen)?;
         check_identity(call, &old, &mut new)?;
         kind.to_storage(&mut new);

@@ -116,8 +116,11 @@ fn requirement(text: &str) -> Result<Requirement, String> {
     Ok(Requirement { key: key_of(text)?, operator: Operator::Exists })
 }
 
+/// Makes an operator of the text after its sign.
+type ReadValue = fn(&str) -> Result<Operator, String>;
+
 /// The longer signs come first, because the shorter ones are part of them.
-const SIGNS: &[(&str, fn(&str) -> Result<Operator, String>)] = &[
+const SIGNS: &[(&str, ReadValue)] = &[
     ("!=", |value| Ok(Operator::NotIn(vec![value.to_owned()]))),
     ("==", |value| Ok(Operator::In(vec![value.to_owned()]))),
     ("=", |value| Ok(Operator::In(vec![value.to_owned()]))),

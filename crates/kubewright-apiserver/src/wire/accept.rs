@@ -75,11 +75,10 @@ impl Accept {
             match parameter.split_once('=')? {
                 ("as", "Table") => form = Form::Table(include),
                 ("as", "PartialObjectMetadata" | "PartialObjectMetadataList") => form = Form::Metadata,
-                ("as", _) => return None,
                 ("v", value) => version = value,
                 ("g", value) => group = value,
                 ("stream", "watch") => {}
-                ("stream", _) => return None,
+                ("as" | "stream", _) => return None,
                 // Quality and character set change nothing here.
                 _ => {}
             }

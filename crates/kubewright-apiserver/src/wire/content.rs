@@ -82,7 +82,7 @@ impl Undecodable {
             Self::Json(error) => format!("json parse error: {error}"),
             Self::Yaml(error) => format!("yaml parse error: {error}"),
         };
-        let dump: String = body.iter().take(64).map(|byte| format!("{byte:02x}")).collect();
+        let dump = body.iter().take(64).fold(String::new(), |dump, byte| format!("{dump}{byte:02x}"));
         Status::bad_request(format!(
             "the object provided is unrecognized ({expected}): couldn't get version/kind; {error} ({dump})"
         ))
@@ -150,10 +150,10 @@ fn check_metadata(kind: &Kind, object: &Object) -> Result<(), Status> {
     for (field, value) in object.metadata() {
         match field.as_str() {
             "name" | "generateName" | "namespace" | "uid" | "resourceVersion" | "creationTimestamp"
-            | "deletionTimestamp" => {
-                if !value.is_string() && !value.is_null() {
-                    return fail(&format!("metadata.{field}"), value, "string");
-                }
+            | "deletionTimestamp"
+                if !value.is_string() && !value.is_null() =>
+            {
+                return fail(&format!("metadata.{field}"), value, "string");
             }
             "labels" | "annotations" if !is_string_map(value) => {
                 return fail(&format!("metadata.{field}"), value, "map[string]string");

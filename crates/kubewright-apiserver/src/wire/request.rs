@@ -147,8 +147,9 @@ fn resource(path: &str) -> Option<Found> {
     }
     let (namespace, rest) = match rest.as_slice() {
         ["namespaces"] => ("", rest.as_slice()),
-        ["namespaces", namespace] => (*namespace, rest.as_slice()),
-        ["namespaces", namespace, "status" | "finalize", ..] => (*namespace, rest.as_slice()),
+        ["namespaces", namespace] | ["namespaces", namespace, "status" | "finalize", ..] => {
+            (*namespace, rest.as_slice())
+        }
         ["namespaces", namespace, inside @ ..] => (*namespace, inside),
         all => ("", all),
     };
@@ -172,10 +173,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(method: Method, path: &str, expected: &str) {
+    fn check(method: &Method, path: &str, expected: &str) {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let query = super::super::parse_query(Some(query));
-        let info = RequestInfo::read(&method, path, &query);
+        let info = RequestInfo::read(method, path, &query);
         let text = match info.resource {
             None => format!("{} -", info.verb),
             Some(r) => format!(
@@ -189,40 +190,44 @@ mod tests {
     /// The cases of upstream's `TestGetAPIRequestInfo`.
     #[test]
     fn requests_are_read_as_upstream_reads_them() {
-        check(Method::GET, "/api/v1/namespaces", "list /v1 namespaces []");
-        check(Method::GET, "/api/v1/namespaces/other", "get /v1 namespaces [other] other");
-        check(Method::GET, "/api/v1/namespaces/other/pods", "list /v1 pods [other]");
-        check(Method::GET, "/api/v1/namespaces/other/pods/foo", "get /v1 pods [other] foo");
-        check(Method::HEAD, "/api/v1/namespaces/other/pods/foo", "get /v1 pods [other] foo");
-        check(Method::GET, "/api/v1/pods", "list /v1 pods []");
-        check(Method::GET, "/api/v1/namespaces/other/pods?watch=1", "watch /v1 pods [other]");
-        check(Method::GET, "/api/v1/namespaces/other/pods?watch=false", "list /v1 pods [other]");
-        check(Method::GET, "/api/v1/watch/namespaces/other/pods", "watch /v1 pods [other]");
+        check(&Method::GET, "/api/v1/namespaces", "list /v1 namespaces []");
+        check(&Method::GET, "/api/v1/namespaces/other", "get /v1 namespaces [other] other");
+        check(&Method::GET, "/api/v1/namespaces/other/pods", "list /v1 pods [other]");
+        check(&Method::GET, "/api/v1/namespaces/other/pods/foo", "get /v1 pods [other] foo");
+        check(&Method::HEAD, "/api/v1/namespaces/other/pods/foo", "get /v1 pods [other] foo");
+        check(&Method::GET, "/api/v1/pods", "list /v1 pods []");
+        check(&Method::GET, "/api/v1/namespaces/other/pods?watch=1", "watch /v1 pods [other]");
+        check(&Method::GET, "/api/v1/namespaces/other/pods?watch=false", "list /v1 pods [other]");
+        check(&Method::GET, "/api/v1/watch/namespaces/other/pods", "watch /v1 pods [other]");
         check(
-            Method::PUT,
+            &Method::PUT,
             "/api/v1/namespaces/other/finalize",
             "update /v1 namespaces [other] other finalize",
         );
-        check(Method::PUT, "/api/v1/namespaces/other/status", "update /v1 namespaces [other] other status");
-        check(Method::PATCH, "/api/v1/namespaces/other/pods/foo", "patch /v1 pods [other] foo");
-        check(Method::DELETE, "/api/v1/namespaces/other/pods/foo", "delete /v1 pods [other] foo");
-        check(Method::POST, "/api/v1/namespaces/other/pods", "create /v1 pods [other]");
-        check(Method::DELETE, "/api/v1/nodes", "deletecollection /v1 nodes []");
-        check(Method::DELETE, "/api/v1/namespaces", "deletecollection /v1 namespaces []");
-        check(Method::DELETE, "/api/v1/namespaces/other/pods", "deletecollection /v1 pods [other]");
-        check(Method::POST, "/apis/extensions/v1/namespaces/other/pods", "create extensions/v1 pods [other]");
+        check(&Method::PUT, "/api/v1/namespaces/other/status", "update /v1 namespaces [other] other status");
+        check(&Method::PATCH, "/api/v1/namespaces/other/pods/foo", "patch /v1 pods [other] foo");
+        check(&Method::DELETE, "/api/v1/namespaces/other/pods/foo", "delete /v1 pods [other] foo");
+        check(&Method::POST, "/api/v1/namespaces/other/pods", "create /v1 pods [other]");
+        check(&Method::DELETE, "/api/v1/nodes", "deletecollection /v1 nodes []");
+        check(&Method::DELETE, "/api/v1/namespaces", "deletecollection /v1 namespaces []");
+        check(&Method::DELETE, "/api/v1/namespaces/other/pods", "deletecollection /v1 pods [other]");
         check(
-            Method::GET,
+            &Method::POST,
+            "/apis/extensions/v1/namespaces/other/pods",
+            "create extensions/v1 pods [other]",
+        );
+        check(
+            &Method::GET,
             "/apis/apps/v1/namespaces/a/deployments/b/scale",
             "get apps/v1 deployments [a] b scale",
         );
         check(
-            Method::GET,
+            &Method::GET,
             "/apis/rbac/v1/clusterroles/system%3Anode",
             "get rbac/v1 clusterroles [] system:node",
         );
-        check(Method::GET, "/api/v1", "get -");
-        check(Method::GET, "/apis/apps", "get -");
-        check(Method::GET, "/healthz", "get -");
+        check(&Method::GET, "/api/v1", "get -");
+        check(&Method::GET, "/apis/apps", "get -");
+        check(&Method::GET, "/healthz", "get -");
     }
 }

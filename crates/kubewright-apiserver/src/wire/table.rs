@@ -47,7 +47,7 @@ impl Table<'_> {
             }),
             IncludeObject::Object => {
                 let mut shown = object;
-                self.kind.from_storage(&mut shown);
+                self.kind.to_shown(&mut shown);
                 shown.0.into()
             }
         };
