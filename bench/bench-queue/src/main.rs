@@ -4,7 +4,7 @@
 //! key, for 10⁴, 10⁵ and 10⁶ keys and 1, 2 and 8 producers. Each figure is the median of several rounds on fresh queues. Every
 //! round makes its keys beforehand, so that bytes are the queue's own.
 //!
-//! The Go programs are built from `bench/peers/go` if Go is installed; otherwise the report says that they are missing.
+//! `-- --ours` leaves the peers out, for seconds instead of minutes. The Go programs are built from `bench/peers/go` if Go is installed; otherwise the report says that they are missing.
 
 mod go_peers;
 mod goals;
@@ -26,7 +26,8 @@ const KEYS: [usize; 3] = [10_000, 100_000, 1_000_000];
 const PRODUCERS: [usize; 3] = [1, 2, 8];
 
 fn main() -> anyhow::Result<()> {
-    let peers = go_peers::build();
+    let only_ours = std::env::args().any(|argument| argument == "--ours");
+    let peers = if only_ours { Err(anyhow::anyhow!("`--ours` was given")) } else { go_peers::build() };
     if let Err(reason) = &peers {
         println!("Go peers are not measured: {reason:#}\n");
     }
@@ -38,7 +39,9 @@ fn main() -> anyhow::Result<()> {
             rows.push(kubewright_queue::measure("kubewright, u64", load, "", keys::number)?);
             rows.push(kubewright_queue::measure("kubewright", load, "", keys::object)?);
             rows.push(kubewright_queue::measure("kubewright, measured", load, "bench", keys::object)?);
-            rows.push(kube_scheduler::measure("kube-rs scheduler", load, keys::object)?);
+            if !only_ours {
+                rows.push(kube_scheduler::measure("kube-rs scheduler", load, keys::object)?);
+            }
             if let Ok(peers) = &peers {
                 rows.push(peers.measure("controller-runtime priority queue", "pq", load)?);
                 rows.push(peers.measure("client-go workqueue", "wq", load)?);
