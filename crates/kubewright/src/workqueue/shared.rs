@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::AddOptions;
-use super::core::{Core, CoreOptions};
+use super::core::{Core, CoreOptions, KeyHash, KeyHasher};
 use super::line::{Ticket, WaitLine};
 use super::metrics::QueueStats;
 use super::runtime::{Lock, Runtime};
@@ -25,6 +25,7 @@ use super::runtime::{Lock, Runtime};
 /// A queue in a world `R`.
 pub(super) struct Shared<K: Send, R: Runtime> {
     state: R::Lock<State<K>>,
+    hasher: KeyHasher,
     runtime: R,
 }
 
@@ -45,18 +46,16 @@ struct Timekeeper {
 
 impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
     pub(super) fn new(runtime: R, options: CoreOptions<K>) -> Self {
-        let state = State {
-            core: Core::new(options),
-            getters: WaitLine::default(),
-            timekeeper: None,
-            drainers: WaitLine::default(),
-        };
-        Self { state: R::Lock::new(state), runtime }
+        let core = Core::new(options);
+        let hasher = core.hasher().clone();
+        let state =
+            State { core, getters: WaitLine::default(), timekeeper: None, drainers: WaitLine::default() };
+        Self { state: R::Lock::new(state), hasher, runtime }
     }
 
     pub(super) fn add(&self, key: K, options: AddOptions) {
-        let now = self.runtime.now();
-        self.change(|core| core.add(key, options, now));
+        let (hash, now) = (self.hasher.hash(&key), self.runtime.now());
+        self.change(|core| core.add(key, hash, options, now));
     }
 
     /// Adds keys in batches: one lock for many keys, but not for so many that others wait long. The iterator, which is the
@@ -64,12 +63,13 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
     pub(super) fn add_all(&self, keys: impl IntoIterator<Item = K>, options: AddOptions) {
         let mut keys = keys.into_iter();
         loop {
-            let batch: Vec<K> = keys.by_ref().take(BATCH).collect();
+            let hashed = |key| (self.hasher.hash(&key), key);
+            let batch: Vec<(KeyHash, K)> = keys.by_ref().take(BATCH).map(hashed).collect();
             if batch.is_empty() {
                 return;
             }
             let now = self.runtime.now();
-            self.change(|core| batch.into_iter().for_each(|key| core.add(key, options, now)));
+            self.change(|core| batch.into_iter().for_each(|(hash, key)| core.add(key, hash, options, now)));
         }
     }
 
@@ -79,7 +79,8 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
     }
 
     pub(super) fn done(&self, key: &K) {
-        self.change(|core| core.done(key, || self.runtime.now()));
+        let hash = self.hasher.hash(key);
+        self.change(|core| core.done(key, hash, || self.runtime.now()));
     }
 
     pub(super) fn forget(&self, key: &K) {
@@ -185,13 +186,13 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Getter<'_, K, R> {
 
     /// Takes a key, or joins the line under the same lock, so that no key can slip in between.
     fn look(&mut self, waker: &Waker) -> Found<K> {
-        let now = self.shared.runtime.now();
+        let now = || self.shared.runtime.now();
         let (found, next) = self.shared.state.with(|state| {
             let place = self.leave(state);
             let found = match state.core.take(now) {
                 Some(key) => Found::Key(key),
                 None if state.core.is_shut_down() => Found::ShutDown,
-                None => Found::Nothing(self.join(state, place, now, waker)),
+                None => Found::Nothing(self.join(state, place, waker)),
             };
             (found, state.call())
         });
@@ -209,19 +210,13 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Getter<'_, K, R> {
     }
 
     /// Joins the line, as the timekeeper if there is time to be kept and nobody does it.
-    fn join(
-        &mut self,
-        state: &mut State<K>,
-        place: Option<Ticket>,
-        now: Instant,
-        waker: &Waker,
-    ) -> Option<Instant> {
+    fn join(&mut self, state: &mut State<K>, place: Option<Ticket>, waker: &Waker) -> Option<Instant> {
         let ticket = state.getters.join(place, waker);
         self.ticket = Some(ticket);
         if state.timekeeper.is_some() {
             return None;
         }
-        let until = state.core.next_due()?.min(now + LONGEST_SLEEP);
+        let until = state.core.next_due()?.min(self.shared.runtime.now() + LONGEST_SLEEP);
         state.timekeeper = Some(Timekeeper { ticket, until });
         Some(until)
     }

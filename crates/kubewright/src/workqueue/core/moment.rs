@@ -45,6 +45,11 @@ impl Clock {
         self.now
     }
 
+    /// The time when it was last told.
+    pub(in crate::workqueue) fn now(&self) -> Moment {
+        self.now
+    }
+
     /// The instant of a moment, or `None` if no instant lies that far ahead.
     pub(in crate::workqueue) fn instant(&self, moment: Moment) -> Option<Instant> {
         self.epoch.checked_add(moment.saturating_since(Moment::START))

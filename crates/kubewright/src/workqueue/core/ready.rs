@@ -45,6 +45,11 @@ impl Ready {
         self.len
     }
 
+    /// Whether the next hand-out may depend on the time: some entry may be overdue at a lower priority than another's.
+    pub(super) fn time_matters(&self) -> bool {
+        self.overdue_after.is_some() && self.levels.len() > 1
+    }
+
     /// How many entries are ready at one priority.
     pub(super) fn len_at(&self, priority: i32) -> usize {
         self.levels.get(&priority).map_or(0, |level| level.len)
@@ -100,7 +105,7 @@ impl Ready {
 
     fn overdue<K>(&self, entries: &Entries<K>, now: Moment) -> Option<u32> {
         let overdue_after = self.overdue_after?;
-        if self.overdue_had_its_turn || self.levels.len() < 2 {
+        if self.overdue_had_its_turn || !self.time_matters() {
             return None;
         }
         self.ages

@@ -54,6 +54,12 @@ impl<T> Slab<T> {
         value
     }
 
+    /// Whether nothing is stored.
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.chunks.iter().all(|chunk| chunk.live == 0)
+    }
+
     /// Chunks that hold memory at this moment.
     #[cfg(test)]
     pub(super) fn allocated_chunks(&self) -> usize {

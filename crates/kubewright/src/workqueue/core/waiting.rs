@@ -25,6 +25,10 @@ impl Waiting {
         Self { heap: Vec::new(), next_order: 0 }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
     /// When the soonest entry is due.
     pub(super) fn next_due(&self) -> Option<Moment> {
         self.heap.first().map(|node| node.due)

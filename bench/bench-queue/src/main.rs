@@ -1,0 +1,54 @@
+//! Measures the work queue beside those of kube-rs, controller-runtime and client-go, in one run.
+//!
+//! `cargo run --release -p bench-queue` prints time per add, time per get + forget + done, both at once, and live bytes per
+//! key, for 10⁴, 10⁵ and 10⁶ keys and 1, 2 and 8 producers. Each figure is the median of several rounds on fresh queues. Every
+//! round makes its keys beforehand, so that bytes are the queue's own.
+//!
+//! `-- --ours` leaves the peers out, for seconds instead of minutes. The Go programs are built from `bench/peers/go` if Go is installed; otherwise the report says that they are missing.
+
+mod go_peers;
+mod goals;
+mod keys;
+mod kube_scheduler;
+mod kubewright_queue;
+mod round;
+mod table;
+
+use std::alloc::System;
+
+use cap::Cap;
+
+/// Counts the live bytes of the process; it never refuses any.
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+
+const KEYS: [usize; 3] = [10_000, 100_000, 1_000_000];
+const PRODUCERS: [usize; 3] = [1, 2, 8];
+
+fn main() -> anyhow::Result<()> {
+    let only_ours = std::env::args().any(|argument| argument == "--ours");
+    let peers = if only_ours { Err(anyhow::anyhow!("`--ours` was given")) } else { go_peers::build() };
+    if let Err(reason) = &peers {
+        println!("Go peers are not measured: {reason:#}\n");
+    }
+
+    let mut rows = Vec::new();
+    for keys in KEYS {
+        for producers in PRODUCERS {
+            let load = round::Load { keys, producers };
+            rows.push(kubewright_queue::measure("kubewright, u64", load, "", keys::number)?);
+            rows.push(kubewright_queue::measure("kubewright", load, "", keys::object)?);
+            rows.push(kubewright_queue::measure("kubewright, measured", load, "bench", keys::object)?);
+            if !only_ours {
+                rows.push(kube_scheduler::measure("kube-rs scheduler", load, keys::object)?);
+            }
+            if let Ok(peers) = &peers {
+                rows.push(peers.measure("controller-runtime priority queue", "pq", load)?);
+                rows.push(peers.measure("client-go workqueue", "wq", load)?);
+            }
+        }
+    }
+    table::print(&rows);
+    goals::print(&rows);
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! What one round measures, and how rounds become a figure.
+
+use std::hash::Hash;
+use std::sync::Barrier;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::ALLOCATOR;
+
+/// How much work a round does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    pub(crate) keys: usize,
+    pub(crate) producers: usize,
+}
+
+/// The figures of one queue under one load, per key.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) queue: &'static str,
+    pub(crate) load: Load,
+    pub(crate) add: f64,
+    pub(crate) get_forget_done: f64,
+    /// Adding and getting at the same time; `None` where the queue has no such mode.
+    pub(crate) together: Option<f64>,
+    pub(crate) bytes: f64,
+}
+
+/// What any key must be.
+pub(crate) trait Key: Clone + Eq + Hash + Send + Sync + std::fmt::Debug + 'static {}
+impl<K: Clone + Eq + Hash + Send + Sync + std::fmt::Debug + 'static> Key for K {}
+
+impl Load {
+    /// Enough rounds for a median, and not so many that the large ones take minutes.
+    pub(crate) fn rounds(self) -> usize {
+        (1_000_000 / self.keys).clamp(5, 31)
+    }
+
+    /// The keys that each producer adds.
+    pub(crate) fn shares<K: Clone>(self, keys: &[K]) -> Vec<Vec<K>> {
+        let share = |producer| keys.iter().skip(producer).step_by(self.producers).cloned().collect();
+        (0..self.producers).map(share).collect()
+    }
+}
+
+impl Row {
+    /// The median of each column.
+    pub(crate) fn median(rows: &[Self]) -> Option<Self> {
+        let first = rows.first()?;
+        let column = |value: fn(&Self) -> f64| median(rows.iter().map(value).collect());
+        Some(Self {
+            queue: first.queue,
+            load: first.load,
+            add: column(|row| row.add),
+            get_forget_done: column(|row| row.get_forget_done),
+            together: first.together.map(|_| column(|row| row.together.unwrap_or(f64::NAN))),
+            bytes: column(|row| row.bytes),
+        })
+    }
+}
+
+/// Lets each producer add its share on a thread of its own, and returns nanoseconds per key from the moment when all threads stand
+/// ready until the last key is in. `meanwhile` runs here, within that time.
+pub(crate) fn produce<K: Send>(
+    load: Load,
+    shares: Vec<Vec<K>>,
+    add: impl Fn(K) + Sync,
+    meanwhile: impl FnOnce(),
+) -> f64 {
+    let ready = Barrier::new(shares.len() + 1);
+    let (add, ready) = (&add, &ready);
+    let mut start = None;
+    std::thread::scope(|scope| {
+        for share in shares {
+            scope.spawn(move || {
+                ready.wait();
+                share.into_iter().for_each(add);
+            });
+        }
+        ready.wait();
+        start = Some(Instant::now());
+        meanwhile();
+    });
+    start.map_or(f64::NAN, |start| per_key(load, start.elapsed()))
+}
+
+/// Nanoseconds per key that `work` took.
+pub(crate) fn time_per_key<T>(load: Load, work: impl FnOnce() -> T) -> (f64, T) {
+    let start = Instant::now();
+    let result = work();
+    (per_key(load, start.elapsed()), result)
+}
+
+pub(crate) fn per_key(load: Load, elapsed: Duration) -> f64 {
+    elapsed.as_secs_f64() * 1e9 / as_float(load.keys)
+}
+
+/// Live bytes per key that came since `before`.
+pub(crate) fn bytes_per_key(load: Load, before: usize) -> f64 {
+    as_float(live_bytes().saturating_sub(before)) / as_float(load.keys)
+}
+
+pub(crate) fn live_bytes() -> usize {
+    ALLOCATOR.allocated()
+}
+
+fn as_float(count: usize) -> f64 {
+    u32::try_from(count).map_or(f64::INFINITY, f64::from)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
