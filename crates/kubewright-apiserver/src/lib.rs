@@ -1,1 +1,55 @@
-//! placeholder
+//! A Kubernetes API server in a library.
+//!
+//! One server has two doors. [`ApiServer::service`] is a `tower` service that `kube::Client::new` takes directly: no
+//! sockets, no certificates, and paused Tokio time works. [`ApiServer::listen`] puts the same server behind TLS, for
+//! kubectl and for clients in any language.
+//!
+//! It stores, lists, watches, patches and deletes the built-in kinds that operators use and every custom resource
+//! whose CustomResourceDefinition is created, with the words, codes and numbers of kube-apiserver.
+//!
+//! # Example: create a ConfigMap and follow its changes
+//! ```
+//! use futures::TryStreamExt;
+//! use k8s_openapi::api::core::v1::ConfigMap;
+//! use kube::{Api, Client, api::{PostParams, WatchEvent, WatchParams}};
+//! use kubewright_apiserver::ApiServer;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = ApiServer::builder().build();
+//! let config_maps: Api<ConfigMap> = Api::default_namespaced(Client::new(server.service(), "default"));
+//! let mut config_map = ConfigMap::default();
+//! config_map.metadata.name = Some("settings".into());
+//! config_maps.create(&PostParams::default(), &config_map).await?;
+//!
+//! let mut events = Box::pin(config_maps.watch(&WatchParams::default(), "0").await?);
+//! let Some(WatchEvent::Added(found)) = events.try_next().await? else { panic!("the watch begins with what is there") };
+//! assert_eq!(found.metadata.name.as_deref(), Some("settings"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//! - `bin` (default): the `kubewright-apiserver` program. The library is the same without it.
+
+mod auth;
+mod clock;
+mod discovery;
+mod door;
+mod fault;
+mod identity;
+mod kind;
+mod object;
+mod openapi;
+mod patch;
+mod resource;
+mod selector;
+mod server;
+mod storage;
+mod wire;
+
+pub use clock::{Clock, SystemClock, VirtualClock};
+pub use door::{ApiService, CertificateError, ListenError, ListenOptions, Listener, ServiceError, Transport};
+pub use fault::{Fault, FaultHandle, Faults};
+pub use server::{ApiServer, ApiServerBuilder};
+pub use wire::{Body, BodyError, RequestInfo, ResourceInfo, Status, Verb};

@@ -7,7 +7,9 @@
 pub mod cache;
 pub mod client;
 pub mod controller;
+pub mod controllerutil;
 pub mod event;
+pub mod finalizer;
 pub mod handler;
 pub mod log;
 pub mod manager;

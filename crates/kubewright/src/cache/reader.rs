@@ -38,6 +38,33 @@ impl Cache {
         Ok(decoded.collect())
     }
 
+    /// Waits until `condition` holds for an object, or for its absence (`None`); gives what it held for. Looks at every state that the cache has
+    /// when it looks, not at every state that ever was. Waits without end: put a timeout around it.
+    ///
+    /// # Cancel safety
+    /// Reads only.
+    pub async fn wait_for<K: Object>(
+        &self,
+        key: &ObjectKey,
+        mut condition: impl FnMut(Option<&K>) -> bool,
+    ) -> Result<Option<Arc<K>>, CacheError> {
+        let informer = self.synced_informer(&Kind::of::<K>()).await?;
+        let mut found = Ok(None);
+        let reached = informer.wait_until(|_| match informer.get(key).map(|entry| entry.decode()).transpose() {
+            Ok(object) => {
+                let holds = condition(object.as_deref());
+                found = Ok(object);
+                holds
+            }
+            Err(error) => {
+                found = Err(error.into());
+                true
+            }
+        });
+        reached.await.map_err(|_| CacheError::Stopped)?;
+        found
+    }
+
     pub(crate) async fn synced_informer(&self, kind: &Kind) -> Result<Arc<Informer>, CacheError> {
         let informer = self.informer(kind);
         self.informers.check_running()?;

@@ -16,6 +16,7 @@ mod live;
 mod own_writes;
 mod read;
 mod write;
+mod writes_of_task;
 
 use std::{fmt, sync::Arc};
 
@@ -23,6 +24,7 @@ pub use error::{ClientError, Optional};
 pub use live::Live;
 pub use read::List;
 pub use write::{Status, SubResourceWriter};
+pub(crate) use writes_of_task::count_changes;
 
 use self::own_writes::OwnWrites;
 use crate::cache::Cache;

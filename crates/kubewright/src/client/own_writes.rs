@@ -69,6 +69,14 @@ impl OwnWrites {
         writes.by_key.insert(key, write);
     }
 
+    /// The version that the last own write of `key` made, if it is remembered.
+    pub(super) fn version(&self, kind: &Kind, key: &ObjectKey) -> Option<u64> {
+        match self.by_kind.lock().get(&written_kind(kind))?.by_key.get(key)? {
+            Write::Stored(version) => Some(*version),
+            Write::Removed(_) => None,
+        }
+    }
+
     /// Waits until `informer` has seen the last own write of `key`.
     pub(super) async fn wait_for(&self, informer: &Informer, key: &ObjectKey) -> Result<(), ClientError> {
         let write = {

@@ -8,7 +8,7 @@ use kube::core::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Client, ClientError};
+use super::{Client, ClientError, writes_of_task};
 use crate::object::{Kind, Object, ObjectKey, Scope};
 
 impl Client {
@@ -101,11 +101,23 @@ impl Client {
         request: Result<http::Request<Vec<u8>>, kube::core::request::Error>,
     ) -> Result<K, ClientError> {
         let request = request.map_err(kube::Error::BuildRequest);
-        let stored = send(&self.kube, verb, kind, key.to_string(), request).await?;
+        let stored: K = send(&self.kube, verb, kind, key.to_string(), request).await?;
+        if self.is_news(kind, &stored) {
+            writes_of_task::note_change();
+        }
         if let Some(own_writes) = &self.own_writes {
             own_writes.stored(&self.cache, &stored);
         }
         Ok(stored)
+    }
+
+    /// Whether a stored object has a version that neither the cache nor an own write has shown before: the write changed something.
+    fn is_news<K: Object>(&self, kind: &Kind, stored: &K) -> bool {
+        let version = stored.meta().resource_version.as_ref().and_then(|version| version.parse::<u64>().ok());
+        let key = ObjectKey::of(stored);
+        let cached = self.cache.existing_informer(kind).and_then(|informer| informer.get(&key));
+        let own = self.own_writes.as_ref().and_then(|own_writes| own_writes.version(kind, &key));
+        version.is_none_or(|version| version > cached.map_or(0, |entry| entry.resource_version()).max(own.unwrap_or(0)))
     }
 
     fn post_params(&self) -> PostParams {

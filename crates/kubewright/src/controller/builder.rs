@@ -11,7 +11,7 @@ use crate::{
     object::{Kind, Object},
     predicate::Predicate,
     reconcile::{Reconciler, Request},
-    source::{DynSource, KindSource, Source},
+    source::{self, DynSource, Source},
     workqueue::{QueueOptions, RateLimiter},
 };
 
@@ -170,7 +170,7 @@ impl<R: RequestType> Builder<R> {
 
     fn watch_kind<K: Object>(mut self, handler: impl EventHandler<K, R>, options: WatchOptions<K>) -> Self {
         self.watches.push(Box::new(move |cache, filters| {
-            let source = KindSource::new(cache.clone(), handler);
+            let source = source::kind(cache, handler);
             Box::new(source.with_filters(filters).with_predicates(options.predicates))
         }));
         self

@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use futures::future::try_join_all;
+use parking_lot::Mutex;
 use tokio::{
     sync::mpsc,
     task::{JoinError, JoinSet},
@@ -12,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Builder, ControllerError, ControllerOptions,
+    hot_loop::HotLoops,
+    metrics::ControllerMetrics,
     worker::{Worker, panic_message},
 };
 use crate::{
@@ -104,7 +107,10 @@ impl<R: RequestType> Controller<R> {
         let starting = try_join_all(sources.collect::<Vec<_>>());
         let mut result = tasks.supervise(stop.run_until_cancelled(starting)).await;
         if let Ok(Some(Ok(_))) = &result {
-            for _ in 0..self.options.max_concurrent_reconciles.get() {
+            let workers = self.options.max_concurrent_reconciles.get();
+            let metrics = Arc::new(ControllerMetrics::new(&self.name, workers));
+            let hot_loops = Arc::new(Mutex::new(HotLoops::new()));
+            for _ in 0..workers {
                 let worker = Worker {
                     controller: Arc::clone(&self.name),
                     queue: queue.clone(),
@@ -112,10 +118,12 @@ impl<R: RequestType> Controller<R> {
                     reconciliation_timeout: self.options.reconciliation_timeout,
                     recover_panic: self.options.recover_panic,
                     cancel: stop.clone(),
+                    metrics: Arc::clone(&metrics),
+                    hot_loops: Arc::clone(&hot_loops),
                 };
                 tasks.running.spawn(worker.work());
             }
-            tracing::info!(controller = &*self.name, workers = self.options.max_concurrent_reconciles, "started workers");
+            tracing::info!(controller = &*self.name, workers, "started workers");
             result = tasks.supervise(stop.cancelled()).await.map(|()| None);
         }
         stop.cancel();

@@ -3,12 +3,18 @@
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
+use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::outcome::{Outcome, Requeue};
+use super::{
+    hot_loop::HotLoops,
+    metrics::ControllerMetrics,
+    outcome::{Outcome, Requeue},
+};
 use crate::{
+    client,
     handler::RequestType,
     reconcile::{BoxError, Context, DynReconciler},
     workqueue::{AddOptions, Queue},
@@ -22,6 +28,8 @@ pub(super) struct Worker<R: RequestType> {
     pub(super) reconciliation_timeout: Option<Duration>,
     pub(super) recover_panic: bool,
     pub(super) cancel: CancellationToken,
+    pub(super) metrics: Arc<ControllerMetrics>,
+    pub(super) hot_loops: Arc<Mutex<HotLoops<R>>>,
 }
 
 impl<R: RequestType> Worker<R> {
@@ -54,7 +62,15 @@ impl<R: RequestType> Worker<R> {
             reconcile_id = %context.reconcile_id(),
         );
         async {
-            let outcome = self.call(context, request, deadline).await;
+            let _working = self.metrics.working();
+            let started = Instant::now();
+            let (outcome, changes) = client::count_changes(self.call(context, request.clone(), deadline)).await;
+            let ended = Instant::now();
+            self.metrics.observe(&outcome, ended - started);
+            let streak = self.hot_loops.lock().observe(&request, changes > 0, ended);
+            if let Some(reconciles) = streak {
+                tracing::warn!(reconciles, "every reconcile writes something and wakes this request again: a hot loop");
+            }
             match &outcome {
                 Outcome::Done(_) => {}
                 Outcome::Failed(error) => tracing::error!(error = %chain(error), "reconciler error"),

@@ -85,6 +85,11 @@ impl Kind {
         &self.version
     }
 
+    /// Group and version, as `apiVersion` has them.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.to_string() } else { format!("{}/{}", self.group, self.version) }
+    }
+
     /// The kind's name, as in `Pod`.
     pub fn kind(&self) -> &str {
         &self.kind

@@ -15,24 +15,39 @@ use crate::{
     workqueue::Queue,
 };
 
-/// Watches objects `K` through a cache and hands their events to a handler, as far as the predicates pass them.
+/// Watches objects `K` in `cache` and hands their events to `handler`.
 ///
-/// The controller's builder makes these for its own watches. One made by hand can read another cache: that of another cluster, say.
+/// The controller's builder does this for the manager's cache; this is for another one: that of another cluster, say. The first reconcile
+/// waits until the handler has seen every object of the initial list.
 ///
 /// Source: controller-runtime `source.TypedKind`.
+pub fn kind<K: Object, R: RequestType>(cache: &Cache, handler: impl EventHandler<K, R>) -> KindSource<K, R> {
+    KindSource {
+        cache: cache.clone(),
+        handler: Box::new(handler),
+        filters: Vec::new(),
+        predicates: Vec::new(),
+        holds_back_reconciles: true,
+    }
+}
+
+/// As [`kind`], but the first reconcile does not wait for it: for a kind whose absence must not hold up the controller.
+///
+/// Source: controller-runtime `source.TypedInformer`.
+pub fn informer<K: Object, R: RequestType>(cache: &Cache, handler: impl EventHandler<K, R>) -> KindSource<K, R> {
+    KindSource { holds_back_reconciles: false, ..kind(cache, handler) }
+}
+
+/// Watches objects `K` through a cache; see [`kind`] and [`informer`].
 pub struct KindSource<K, R: RequestType> {
     cache: Cache,
     handler: Box<dyn DynEventHandler<K, R>>,
     filters: Vec<Arc<dyn Predicate<AnyObject>>>,
     predicates: Vec<Box<dyn Predicate<K>>>,
+    holds_back_reconciles: bool,
 }
 
 impl<K: Object, R: RequestType> KindSource<K, R> {
-    /// Watches `K` in `cache`.
-    pub fn new(cache: Cache, handler: impl EventHandler<K, R>) -> Self {
-        Self { cache, handler: Box::new(handler), filters: Vec::new(), predicates: Vec::new() }
-    }
-
     /// Hands on only what `predicate` passes, and all others that were given.
     #[must_use]
     pub fn with_predicate(mut self, predicate: impl Predicate<K>) -> Self {
@@ -73,12 +88,14 @@ impl<K: Object, R: RequestType> Source<R> for KindSource<K, R> {
         let mut subscription = informer.subscribe();
         let (handled_initial_list, initial_list_handled) = oneshot::channel();
 
-        let (cache, sync_timeout) = (self.cache.clone(), context.sync_timeout());
-        context.sync_on(async move {
-            cache.wait_for_sync(&informer, sync_timeout).await?;
-            // An error means that the task below is gone, which its owner reports.
-            initial_list_handled.await.map_err(Into::into)
-        });
+        if self.holds_back_reconciles {
+            let (cache, sync_timeout) = (self.cache.clone(), context.sync_timeout());
+            context.sync_on(async move {
+                cache.wait_for_sync(&informer, sync_timeout).await?;
+                // An error means that the task below is gone, which its owner reports.
+                initial_list_handled.await.map_err(Into::into)
+            });
+        }
 
         context.spawn(async move {
             let mut handled_initial_list = Some(handled_initial_list);
@@ -95,7 +112,7 @@ impl<K: Object, R: RequestType> Source<R> for KindSource<K, R> {
                         delete_state_unknown: final_state_unknown,
                     },
                     Delta::Synced => {
-                        // Nobody listens any more if the controller has given up waiting.
+                        // Nobody listens if the controller does not wait, or has given up waiting.
                         let _ = handled_initial_list.take().map(|done| done.send(()));
                         continue;
                     }

@@ -1,18 +1,22 @@
 //! Where events come from: what starts with a controller and puts requests into its queue.
 //!
-//! [`Kind`](KindSource) watches a kind; [`interval`] enqueues on a timer; any type that implements [`Source`] gets the queue and does with
-//! it what it likes.
+//! [`kind()`] watches a kind, [`channel()`] listens to a channel, [`interval()`] enqueues on a timer; any type that implements [`Source`] gets the
+//! queue and does with it what it likes.
 
+mod channel;
 mod context;
+mod func;
 mod interval;
 mod kind;
 
 use std::{borrow::Cow, pin::Pin};
 
+pub use channel::{Channel, RequestChannel, channel, requests};
 pub use context::SourceContext;
-pub(crate) use context::{Spawned, SyncFuture};
+pub(crate) use context::Spawned;
+pub use func::{Func, func};
 pub use interval::{Interval, interval};
-pub use kind::KindSource;
+pub use kind::{KindSource, informer, kind};
 
 use crate::{
     handler::RequestType,

@@ -1,0 +1,80 @@
+//! Discovery in one document per group and version.
+
+use http::Response;
+use serde_json::{Value, json};
+
+use super::json_of;
+use crate::{
+    kind::{Group, Kind, Registry, Subresource, VERBS},
+    wire::Body,
+};
+
+/// `/api`.
+pub(super) fn core() -> Value {
+    json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
+}
+
+/// `/apis`.
+pub(super) fn groups(registry: &Registry) -> Value {
+    let groups: Vec<Value> =
+        registry.groups().iter().filter(|group| !group.name.is_empty()).map(group_value).collect();
+    json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+}
+
+/// `/apis/GROUP`.
+pub(crate) fn group(registry: &Registry, name: &str) -> Option<Response<Body>> {
+    let found = registry.group(name).filter(|group| !group.name.is_empty())?;
+    let mut value = group_value(found);
+    value["kind"] = "APIGroup".into();
+    value["apiVersion"] = "v1".into();
+    Some(json_of(&value))
+}
+
+/// `/api/v1` and `/apis/GROUP/VERSION`.
+pub(crate) fn resources(registry: &Registry, group: &str, version: &str) -> Option<Response<Body>> {
+    let found = registry.group(group)?.version(version)?;
+    let resources: Vec<Value> = found.kinds.iter().flat_map(|kind| resource(kind)).collect();
+    Some(json_of(&json!({
+        "kind": "APIResourceList", "apiVersion": "v1",
+        "groupVersion": group_version(group, version), "resources": resources,
+    })))
+}
+
+fn group_value(group: &Group) -> Value {
+    let versions: Vec<Value> = group
+        .versions
+        .iter()
+        .map(|version| json!({"groupVersion": group_version(&group.name, &version.version), "version": version.version}))
+        .collect();
+    json!({"name": group.name, "preferredVersion": versions.first(), "versions": versions})
+}
+
+fn resource(kind: &Kind) -> Vec<Value> {
+    let mut own = json!({
+        "name": kind.plural, "singularName": kind.singular, "namespaced": kind.is_namespaced(),
+        "kind": kind.kind, "verbs": VERBS,
+    });
+    if !kind.short_names.is_empty() {
+        own["shortNames"] = kind.short_names.clone().into();
+    }
+    if !kind.categories.is_empty() {
+        own["categories"] = kind.categories.clone().into();
+    }
+    let subresources = kind.subresources.iter().map(|subresource| {
+        let mut value = json!({
+            "name": format!("{}/{}", kind.plural, subresource.name()), "singularName": "",
+            "namespaced": kind.is_namespaced(), "kind": kind.kind, "verbs": subresource.verbs(),
+        });
+        if matches!(subresource, Subresource::Scale { .. }) {
+            value["group"] = "autoscaling".into();
+            value["version"] = "v1".into();
+            value["kind"] = "Scale".into();
+        }
+        value
+    });
+    std::iter::once(own).chain(subresources).collect()
+}
+
+fn group_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}

@@ -1,0 +1,207 @@
+//! The TCP door.
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+};
+
+use hyper::{server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use thiserror::Error;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tower_service::Service;
+use tracing::debug;
+
+use super::{
+    certificates::{CertificateError, Certificates},
+    kubeconfig::kubeconfig,
+    service::ApiService,
+};
+use crate::{auth::Authenticator, server::Shared};
+
+/// How [`ApiServer::listen`](crate::ApiServer::listen) listens.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ListenOptions {
+    /// Where to listen. Default: `127.0.0.1:0`, any free port.
+    pub address: SocketAddr,
+    /// How the connection is protected. Default: [`Transport::Tls`].
+    pub transport: Transport,
+    /// What clients have to say. Default: `None`, a random token.
+    pub token: Option<String>,
+}
+
+/// How a connection is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Transport {
+    /// TLS with a certificate from a CA that is made for this listener.
+    Tls,
+    /// Nothing. Only on loopback addresses, for measurements and for clients that cannot be taught a CA.
+    Plain,
+}
+
+impl Default for ListenOptions {
+    fn default() -> Self {
+        Self { address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), transport: Transport::Tls, token: None }
+    }
+}
+
+/// A listening door. Dropping it closes the door and all connections at once.
+#[derive(Debug)]
+#[must_use = "dropping the listener closes it"]
+pub struct Listener {
+    address: SocketAddr,
+    token: String,
+    ca: Option<String>,
+    closing: CancellationToken,
+    task: JoinSet<()>,
+}
+
+/// Why the door could not be opened.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ListenError {
+    /// The address cannot be bound; the caller chooses another one.
+    #[error("failed to listen on {address}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// Plain HTTP stays on this machine; the caller takes TLS or a loopback address.
+    #[error("refusing plain http on {0}, which is no loopback address")]
+    PlainBeyondLoopback(SocketAddr),
+    /// The certificates could not be made. This is a fault of ours.
+    #[error("failed to make the certificates")]
+    Certificates(#[source] CertificateError),
+}
+
+impl Listener {
+    pub(crate) async fn start(shared: Arc<Shared>, options: ListenOptions) -> Result<Self, ListenError> {
+        if options.transport == Transport::Plain && !options.address.ip().is_loopback() {
+            return Err(ListenError::PlainBeyondLoopback(options.address));
+        }
+        let bind = |source| ListenError::Bind { address: options.address, source };
+        let listener = TcpListener::bind(options.address).await.map_err(bind)?;
+        let address = listener.local_addr().map_err(bind)?;
+        let certificates = match options.transport {
+            Transport::Tls => Some(Certificates::generate(address.ip()).map_err(ListenError::Certificates)?),
+            Transport::Plain => None,
+        };
+        let token = options.token.unwrap_or_else(|| shared.identity.uid());
+        let closing = CancellationToken::new();
+        let service = ApiService::new(shared, Authenticator::Token(token.clone()), closing.clone());
+        let acceptor = certificates.as_ref().map(|certificates| certificates.acceptor.clone());
+        let mut task = JoinSet::new();
+        task.spawn(accept(listener, acceptor, service, closing.clone()));
+        Ok(Self { address, token, ca: certificates.map(|certificates| certificates.ca), closing, task })
+    }
+
+    /// Where the door is.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address as a URL, `https://127.0.0.1:43210`.
+    pub fn url(&self) -> String {
+        let scheme = if self.ca.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// What clients have to say: `Authorization: Bearer …`.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// The certificate of the CA in PEM; `None` for plain HTTP.
+    pub fn ca_certificate(&self) -> Option<&str> {
+        self.ca.as_deref()
+    }
+
+    /// A kubeconfig for this door, as YAML.
+    pub fn kubeconfig(&self) -> String {
+        kubeconfig(&self.url(), self.ca_certificate(), &self.token)
+    }
+
+    /// Closes the door: no new connections, watches end, requests that are under way are answered.
+    pub async fn shutdown(mut self) {
+        self.closing.cancel();
+        while self.task.join_next().await.is_some() {}
+    }
+}
+
+/// Accepts connections until the door closes, then waits for those that are open.
+async fn accept(
+    listener: TcpListener,
+    acceptor: Option<TlsAcceptor>,
+    service: ApiService,
+    closing: CancellationToken,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            () = closing.cancelled() => break,
+            Some(_) = connections.join_next() => {}
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(connection(stream, acceptor.clone(), service.clone(), closing.clone()));
+                }
+                // Out of descriptors, most likely; the connections that end free some.
+                Err(error) => debug!(%error, "failed to accept a connection"),
+            }
+        }
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
+}
+
+async fn connection(
+    stream: TcpStream,
+    acceptor: Option<TlsAcceptor>,
+    service: ApiService,
+    closing: CancellationToken,
+) {
+    if let Err(error) = stream.set_nodelay(true) {
+        debug!(%error, "failed to set TCP_NODELAY");
+    }
+    match acceptor {
+        None => serve(stream, service, closing).await,
+        Some(acceptor) => {
+            let handshake = tokio::select! {
+                () = closing.cancelled() => return,
+                handshake = acceptor.accept(stream) => handshake,
+            };
+            match handshake {
+                Ok(stream) => serve(stream, service, closing).await,
+                Err(error) => debug!(%error, "failed to shake hands"),
+            }
+        }
+    }
+}
+
+/// Serves requests on one connection until the client or the door closes it.
+async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, service: ApiService, closing: CancellationToken) {
+    let handler = service_fn(move |request| service.clone().call(request));
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), handler);
+    tokio::pin!(connection);
+    let result = tokio::select! {
+        result = connection.as_mut() => result,
+        () = closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = result {
+        debug!(%error, "connection ended");
+    }
+}

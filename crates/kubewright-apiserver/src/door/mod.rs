@@ -1,0 +1,13 @@
+//! The two doors: a service in the process, and a TCP port behind TLS.
+//!
+//! Both lead to the same handlers. The second one adds a bearer token, certificates and a kubeconfig.
+
+mod certificates;
+mod kubeconfig;
+mod listen;
+mod route;
+mod service;
+
+pub use certificates::CertificateError;
+pub use listen::{ListenError, ListenOptions, Listener, Transport};
+pub use service::{ApiService, ServiceError};

@@ -1,0 +1,108 @@
+//! Which handler a path leads to.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, Response, StatusCode, request::Parts};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    auth::Authenticator,
+    discovery, openapi,
+    resource::Call,
+    server::Shared,
+    wire::{Accept, Body, RequestInfo, ResourceInfo, Status, Verb, json_response, text_response},
+};
+
+/// What a door knows.
+#[derive(Debug, Clone)]
+pub(super) struct Door {
+    pub(super) shared: Arc<Shared>,
+    pub(super) authenticator: Authenticator,
+    /// Fires when the door closes.
+    pub(super) closing: CancellationToken,
+}
+
+/// Finds the handler of a request and answers it.
+pub(super) async fn route(
+    door: &Door,
+    parts: &Parts,
+    info: RequestInfo,
+    query: Vec<(String, String)>,
+    body: Bytes,
+    cut_after: Option<usize>,
+) -> Response<Body> {
+    let Some(resource) = info.resource else {
+        return fixed(door, parts, &info.path);
+    };
+    let request = ResourceRequest { parts, verb: info.verb, resource, query, body, cut_after };
+    match request.answer(door).await {
+        Ok(response) => response,
+        // A path that no route leads to is answered by the router, which has never heard of Status.
+        Err(status) if status.code == StatusCode::NOT_FOUND && status.message.is_empty() => not_found(),
+        Err(status) => json_response(&status),
+    }
+}
+
+struct ResourceRequest<'a> {
+    parts: &'a Parts,
+    verb: Verb,
+    resource: ResourceInfo,
+    query: Vec<(String, String)>,
+    body: Bytes,
+    cut_after: Option<usize>,
+}
+
+impl ResourceRequest<'_> {
+    async fn answer(self, door: &Door) -> Result<Response<Body>, Status> {
+        let registry = door.shared.kinds.current();
+        let (group, version, plural) =
+            (&self.resource.group, &self.resource.version, &self.resource.resource);
+        let Some(kind) = registry.find(group, version, plural) else {
+            return Err(Status::new(StatusCode::NOT_FOUND, "", ""));
+        };
+        let accept = Accept::negotiate(&self.parts.headers, &self.query)?;
+        let call = Call {
+            shared: door.shared.clone(),
+            kind: kind.clone(),
+            verb: self.verb,
+            info: self.resource,
+            headers: self.parts.headers.clone(),
+            query: self.query,
+            body: self.body,
+            accept,
+            closing: door.closing.clone(),
+            cut_after: self.cut_after,
+        };
+        let now = door.shared.clock.now();
+        call.handle().await.map(|reply| reply.render(accept, now))
+    }
+}
+
+/// Paths that are no resources: health, version, discovery and OpenAPI.
+fn fixed(door: &Door, parts: &Parts, path: &str) -> Response<Body> {
+    if !matches!(parts.method, Method::GET | Method::HEAD) {
+        return not_found();
+    }
+    let registry = door.shared.kinds.current();
+    let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+    let found = match segments.as_slice() {
+        ["healthz" | "livez" | "readyz", ..] => Some(text_response(StatusCode::OK, "ok")),
+        ["version"] => Some(discovery::version()),
+        ["openapi", "v3"] => Some(openapi::index(&registry)),
+        ["openapi", "v3", "api", version] => openapi::document(&registry, "", version),
+        ["openapi", "v3", "apis", group, version] => openapi::document(&registry, group, version),
+        ["api"] => Some(discovery::core(&registry, &parts.headers)),
+        ["apis"] => Some(discovery::groups(&registry, &parts.headers)),
+        ["api", version] => discovery::resources(&registry, "", version),
+        ["apis", group] => discovery::group(&registry, group),
+        ["apis", group, version] => discovery::resources(&registry, group, version),
+        _ => None,
+    };
+    found.unwrap_or_else(not_found)
+}
+
+/// Source: apiserver `routes` over `http.NotFound`.
+fn not_found() -> Response<Body> {
+    text_response(StatusCode::NOT_FOUND, "404 page not found\n")
+}

@@ -1,0 +1,148 @@
+//! Rows made from a CustomResourceDefinition.
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    column::{Cell, Column},
+    conversion::Conversion,
+    row::{Kind, Scope, Subresource},
+    strategy::{Generation, StatusMetadata, Strategy},
+};
+use crate::object::Object;
+
+/// The name of the definition of a resource.
+pub(crate) fn definition_name(plural: &str, group: &str) -> String {
+    format!("{plural}.{group}")
+}
+
+/// A definition, read for its rows.
+#[derive(Debug)]
+pub(crate) struct CustomDefinition<'a>(pub(crate) &'a Object);
+
+impl CustomDefinition<'_> {
+    pub(crate) fn group(&self) -> &str {
+        self.0.str_at("/spec/group")
+    }
+
+    pub(crate) fn plural(&self) -> &str {
+        self.0.str_at("/spec/names/plural")
+    }
+
+    /// The version in which objects are kept.
+    pub(crate) fn storage_version(&self) -> &str {
+        let storage = self.versions().iter().find(|version| version["storage"] == Value::Bool(true));
+        storage.and_then(|version| version["name"].as_str()).unwrap_or_default()
+    }
+
+    /// One row per served version.
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
+        self.versions()
+            .iter()
+            .filter(|version| version["served"] == Value::Bool(true))
+            .map(|version| self.kind(version))
+            .collect()
+    }
+
+    fn versions(&self) -> &[Value] {
+        self.0.at("/spec/versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn kind(&self, version: &Value) -> Kind {
+        let name = |field: &str| self.0.str_at(&format!("/spec/names/{field}")).to_owned();
+        let names = |field: &str| strings(self.0.at(&format!("/spec/names/{field}")));
+        let version_name = version["name"].as_str().unwrap_or_default();
+        let scope =
+            if self.0.str_at("/spec/scope") == "Cluster" { Scope::Cluster } else { Scope::Namespaced };
+        Kind {
+            group: self.group().to_owned(),
+            version: version_name.to_owned(),
+            kind: name("kind"),
+            list_kind: name("listKind"),
+            plural: name("plural"),
+            singular: name("singular"),
+            short_names: names("shortNames"),
+            categories: names("categories"),
+            scope,
+            subresources: subresources(version),
+            prefix: format!("{}/{}", self.group(), self.plural()).into(),
+            conversion: self.conversion(version_name),
+            strategy: strategy(),
+            field_labels: selectable_fields(version),
+            columns: columns(version),
+            schema: version.pointer("/schema/openAPIV3Schema").cloned(),
+            is_custom: true,
+            retired: CancellationToken::new(),
+        }
+    }
+
+    fn conversion(&self, version: &str) -> Conversion {
+        let storage = self.storage_version();
+        if storage == version {
+            Conversion::Same
+        } else {
+            Conversion::ApiVersion { api_version: format!("{}/{storage}", self.group()) }
+        }
+    }
+}
+
+/// Source: apiextensions `customresource/strategy.go` and `status_strategy.go`.
+fn strategy() -> Strategy {
+    Strategy {
+        generation: Generation::Content,
+        status_metadata: StatusMetadata::Kept,
+        unconditional_update: false,
+        ..Strategy::default()
+    }
+}
+
+fn subresources(version: &Value) -> Vec<Subresource> {
+    let mut subresources = Vec::new();
+    if version.pointer("/subresources/status").is_some_and(|status| !status.is_null()) {
+        subresources.push(Subresource::Status);
+    }
+    if let Some(scale) = version.pointer("/subresources/scale").filter(|scale| !scale.is_null()) {
+        let path = |field: &str| scale[field].as_str().map(pointer);
+        subresources.push(Subresource::Scale {
+            replicas: path("specReplicasPath").unwrap_or_default(),
+            status_replicas: path("statusReplicasPath").unwrap_or_default(),
+            selector: path("labelSelectorPath"),
+        });
+    }
+    subresources
+}
+
+fn selectable_fields(version: &Value) -> Vec<(String, String)> {
+    let fields = version["selectableFields"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let paths = fields.iter().filter_map(|field| field["jsonPath"].as_str());
+    paths.map(|path| (path.trim_start_matches('.').to_owned(), pointer(path))).collect()
+}
+
+/// Source: apiextensions `customresource/tableconvertor.New`; without columns of its own, a kind shows its age.
+fn columns(version: &Value) -> Vec<Column> {
+    let own = version["additionalPrinterColumns"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut columns = vec![Column::of_name()];
+    if own.is_empty() {
+        columns.push(Column::of_age());
+    }
+    columns.extend(own.iter().map(|column| {
+        let text = |field: &str| column[field].as_str().unwrap_or_default();
+        Column {
+            description: text("description").to_owned(),
+            format: text("format").to_owned(),
+            priority: column["priority"].as_i64().unwrap_or_default(),
+            ..Column::new(text("name"), text("type"), Cell::Path(text("jsonPath").to_owned()))
+        }
+    }));
+    columns
+}
+
+/// `.spec.replicas` as a JSON pointer.
+fn pointer(path: &str) -> String {
+    path.replace('.', "/")
+}
+
+fn strings(list: Option<&Value>) -> Vec<String> {
+    let list = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}

@@ -1,0 +1,278 @@
+//! Values that Kubernetes fills in, where they are cheap and certain.
+
+use serde_json::{Map, Value, json};
+
+use crate::object::{Object, object_at};
+
+fn fill(map: &mut Map<String, Value>, field: &str, value: impl Into<Value>) {
+    if map.get(field).is_none_or(Value::is_null) {
+        map.insert(field.into(), value.into());
+    }
+}
+
+/// Source: core `v1.SetDefaults_Secret`; `stringData` is write-only and wins over `data`.
+pub(super) fn secret(object: &mut Object) {
+    fill(&mut object.0, "type", "Opaque");
+    if let Some(Value::Object(texts)) = object.0.remove("stringData") {
+        let data = object.section("data");
+        for (key, text) in texts {
+            let encoded = base64::Engine::encode(
+                &base64::engine::general_purpose::STANDARD,
+                text.as_str().unwrap_or_default(),
+            );
+            data.insert(key, encoded.into());
+        }
+    }
+}
+
+/// A namespace is protected by its own finalizer and labelled with its name.
+///
+/// Source: core `v1.SetDefaults_Namespace`, registry `namespace.strategy`.
+pub(super) fn namespace(object: &mut Object) {
+    let name = object.name().to_owned();
+    if !name.is_empty() {
+        object_at(object.metadata_mut(), "labels").insert("kubernetes.io/metadata.name".into(), name.into());
+    }
+}
+
+pub(super) fn new_namespace(object: &mut Object) {
+    object.section("spec").insert("finalizers".into(), json!(["kubernetes"]));
+    object.put("status", Some(json!({"phase": "Active"})));
+}
+
+/// Source: core `v1.SetDefaults_Service` and `SetDefaults_ServiceSpec`.
+pub(super) fn service(object: &mut Object) {
+    let spec = object.section("spec");
+    fill(spec, "type", "ClusterIP");
+    fill(spec, "sessionAffinity", "None");
+    if spec["type"] != "ExternalName" {
+        fill(spec, "internalTrafficPolicy", "Cluster");
+        fill(spec, "ipFamilies", json!(["IPv4"]));
+        fill(spec, "ipFamilyPolicy", "SingleStack");
+    }
+    for port in list_at(spec, "ports") {
+        fill(port, "protocol", "TCP");
+        let number = port.get("port").cloned().unwrap_or_default();
+        fill(port, "targetPort", number);
+    }
+}
+
+pub(super) fn new_service(object: &mut Object) {
+    object.put("status", Some(json!({"loadBalancer": {}})));
+}
+
+/// A client that leaves the address out does not mean to give it back.
+///
+/// Source: core `service.patchAllocatedValues`.
+pub(super) fn keep_service_address(new: &mut Object, old: &Object) {
+    for field in ["clusterIP", "clusterIPs"] {
+        if let Some(address) = old.at(&format!("/spec/{field}")) {
+            fill(new.section("spec"), field, address.clone());
+        }
+    }
+}
+
+/// Source: core `v1.SetDefaults_PodSpec`, `SetDefaults_Container`.
+pub(super) fn pod(object: &mut Object) {
+    pod_spec(object.section("spec"));
+    fill(object.section("spec"), "enableServiceLinks", true);
+}
+
+pub(super) fn new_pod(object: &mut Object) {
+    object.put("status", Some(json!({"phase": "Pending", "qosClass": quality_of_service(object)})));
+}
+
+/// Source: component-helpers `qos.ComputePodQOS`.
+fn quality_of_service(object: &Object) -> &'static str {
+    let containers = object.at("/spec/containers").and_then(Value::as_array);
+    let containers = containers.map(Vec::as_slice).unwrap_or_default();
+    let amount = |container: &Value, which: &str, resource: &str| {
+        container.pointer(&format!("/resources/{which}/{resource}")).cloned().unwrap_or_default()
+    };
+    let none = |container: &Value| {
+        ["cpu", "memory"].iter().all(|resource| {
+            amount(container, "requests", resource).is_null()
+                && amount(container, "limits", resource).is_null()
+        })
+    };
+    let full = |container: &Value| {
+        ["cpu", "memory"].iter().all(|resource| {
+            let (request, limit) =
+                (amount(container, "requests", resource), amount(container, "limits", resource));
+            !limit.is_null() && (request.is_null() || request == limit)
+        })
+    };
+    if containers.iter().all(none) {
+        "BestEffort"
+    } else if containers.iter().all(full) {
+        "Guaranteed"
+    } else {
+        "Burstable"
+    }
+}
+
+/// Source: core `v1.SetDefaults_PersistentVolumeClaim`.
+pub(super) fn persistent_volume_claim(object: &mut Object) {
+    fill(object.section("spec"), "volumeMode", "Filesystem");
+}
+
+pub(super) fn new_persistent_volume_claim(object: &mut Object) {
+    object.put("status", Some(json!({"phase": "Pending"})));
+}
+
+/// Source: apps `v1.SetDefaults_Deployment`.
+pub(super) fn deployment(object: &mut Object) {
+    let spec = object.section("spec");
+    fill(spec, "replicas", 1);
+    fill(spec, "revisionHistoryLimit", 10);
+    fill(spec, "progressDeadlineSeconds", 600);
+    let strategy = object_at(spec, "strategy");
+    fill(strategy, "type", "RollingUpdate");
+    if strategy["type"] == "RollingUpdate" {
+        let rolling = object_at(strategy, "rollingUpdate");
+        fill(rolling, "maxSurge", "25%");
+        fill(rolling, "maxUnavailable", "25%");
+    }
+    template(spec);
+}
+
+/// Source: apps `v1.SetDefaults_ReplicaSet`.
+pub(super) fn replica_set(object: &mut Object) {
+    let spec = object.section("spec");
+    fill(spec, "replicas", 1);
+    template(spec);
+}
+
+/// Source: apps `v1.SetDefaults_StatefulSet`.
+pub(super) fn stateful_set(object: &mut Object) {
+    let spec = object.section("spec");
+    fill(spec, "replicas", 1);
+    fill(spec, "revisionHistoryLimit", 10);
+    fill(spec, "podManagementPolicy", "OrderedReady");
+    let retention = object_at(spec, "persistentVolumeClaimRetentionPolicy");
+    fill(retention, "whenDeleted", "Retain");
+    fill(retention, "whenScaled", "Retain");
+    let strategy = object_at(spec, "updateStrategy");
+    fill(strategy, "type", "RollingUpdate");
+    if strategy["type"] == "RollingUpdate" {
+        fill(object_at(strategy, "rollingUpdate"), "partition", 0);
+    }
+    template(spec);
+}
+
+/// Source: apps `v1.SetDefaults_DaemonSet`.
+pub(super) fn daemon_set(object: &mut Object) {
+    let spec = object.section("spec");
+    fill(spec, "revisionHistoryLimit", 10);
+    let strategy = object_at(spec, "updateStrategy");
+    fill(strategy, "type", "RollingUpdate");
+    if strategy["type"] == "RollingUpdate" {
+        let rolling = object_at(strategy, "rollingUpdate");
+        fill(rolling, "maxUnavailable", 1);
+        fill(rolling, "maxSurge", 0);
+    }
+    template(spec);
+}
+
+/// Source: batch `v1.SetDefaults_Job`.
+pub(super) fn job(object: &mut Object) {
+    let spec = object.section("spec");
+    if spec.get("completions").is_none() && spec.get("parallelism").is_none() {
+        fill(spec, "completions", 1);
+    }
+    fill(spec, "parallelism", 1);
+    fill(spec, "backoffLimit", 6);
+    fill(spec, "completionMode", "NonIndexed");
+    fill(spec, "suspend", false);
+    template(spec);
+}
+
+/// Source: batch `v1.SetDefaults_CronJob`.
+pub(super) fn cron_job(object: &mut Object) {
+    let spec = object.section("spec");
+    fill(spec, "concurrencyPolicy", "Allow");
+    fill(spec, "suspend", false);
+    fill(spec, "successfulJobsHistoryLimit", 3);
+    fill(spec, "failedJobsHistoryLimit", 1);
+    template(object_at(object_at(spec, "jobTemplate"), "spec"));
+}
+
+/// Source: apiextensions `v1.SetDefaults_CustomResourceDefinitionSpec`.
+pub(super) fn custom_resource_definition(object: &mut Object) {
+    let spec = object.section("spec");
+    fill(spec, "conversion", json!({"strategy": "None"}));
+    let names = object_at(spec, "names");
+    let kind = names.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+    fill(names, "singular", kind.to_lowercase());
+    fill(names, "listKind", format!("{kind}List"));
+}
+
+fn template(spec: &mut Map<String, Value>) {
+    if let Some(Value::Object(template)) = spec.get_mut("template") {
+        pod_spec(object_at(template, "spec"));
+    }
+}
+
+fn pod_spec(spec: &mut Map<String, Value>) {
+    fill(spec, "dnsPolicy", "ClusterFirst");
+    fill(spec, "restartPolicy", "Always");
+    fill(spec, "schedulerName", "default-scheduler");
+    fill(spec, "securityContext", json!({}));
+    fill(spec, "terminationGracePeriodSeconds", 30);
+    for field in ["initContainers", "containers"] {
+        for container in list_at(spec, field) {
+            fill(container, "resources", json!({}));
+            fill(container, "terminationMessagePath", "/dev/termination-log");
+            fill(container, "terminationMessagePolicy", "File");
+            let image = container.get("image").and_then(Value::as_str).unwrap_or_default();
+            let policy = if is_latest(image) { "Always" } else { "IfNotPresent" };
+            fill(container, "imagePullPolicy", policy);
+            for port in list_at(container, "ports") {
+                fill(port, "protocol", "TCP");
+            }
+        }
+    }
+}
+
+/// Whether an image reference means `:latest`: no digest, and no other tag.
+fn is_latest(image: &str) -> bool {
+    let last = image.rsplit('/').next().unwrap_or(image);
+    !last.contains('@') && last.split_once(':').is_none_or(|(_, tag)| tag == "latest")
+}
+
+fn list_at<'a>(
+    map: &'a mut Map<String, Value>,
+    field: &str,
+) -> impl Iterator<Item = &'a mut Map<String, Value>> {
+    map.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_without_a_tag_are_the_latest() {
+        for (image, latest) in [
+            ("nginx", true),
+            ("nginx:latest", true),
+            ("nginx:1.27", false),
+            ("registry:5000/nginx", true),
+            ("nginx@sha256:0", false),
+        ] {
+            assert_eq!(is_latest(image), latest, "{image}");
+        }
+    }
+
+    #[test]
+    fn what_is_set_stays() {
+        let Value::Object(map) = json!({"spec": {"replicas": 0, "strategy": {"type": "Recreate"}}}) else {
+            unreachable!()
+        };
+        let mut object = Object(map);
+        deployment(&mut object);
+        assert_eq!(object.at("/spec/replicas"), Some(&json!(0)));
+        assert_eq!(object.at("/spec/strategy"), Some(&json!({"type": "Recreate"})));
+        assert_eq!(object.at("/spec/revisionHistoryLimit"), Some(&json!(10)));
+    }
+}

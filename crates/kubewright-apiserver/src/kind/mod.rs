@@ -1,0 +1,20 @@
+//! One row per resource: its names, scope, verbs, subresources and the few ways in which it differs from others.
+//!
+//! Built-in rows come from one table, rows of custom resources from their CustomResourceDefinitions. Nothing
+//! outside this room asks whether a resource is built in.
+
+mod builtin;
+mod column;
+mod conversion;
+mod custom;
+mod defaults;
+mod registry;
+mod row;
+mod strategy;
+mod validation;
+
+pub(crate) use column::{Cell, Column};
+pub(crate) use custom::{CustomDefinition, definition_name};
+pub(crate) use registry::{Group, Kinds, Registry};
+pub(crate) use row::{Kind, Scope, Subresource, VERBS};
+pub(crate) use strategy::{Generation, Propagation, StatusMetadata};

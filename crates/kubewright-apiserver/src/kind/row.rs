@@ -1,0 +1,114 @@
+//! The row itself.
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{column::Column, conversion::Conversion, strategy::Strategy};
+use crate::storage::Prefix;
+
+/// One resource at one version.
+#[derive(Debug, Clone)]
+pub(crate) struct Kind {
+    pub(crate) group: String,
+    pub(crate) version: String,
+    pub(crate) kind: String,
+    pub(crate) list_kind: String,
+    pub(crate) plural: String,
+    pub(crate) singular: String,
+    pub(crate) short_names: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) scope: Scope,
+    pub(crate) subresources: Vec<Subresource>,
+    /// Where the objects are kept. Versions of one resource share it.
+    pub(crate) prefix: Prefix,
+    /// How what is kept becomes what is shown at this version.
+    pub(crate) conversion: Conversion,
+    pub(crate) strategy: Strategy,
+    /// The field labels that selectors may name besides `metadata.name` and `metadata.namespace`, each with the
+    /// pointer to its value in the stored object.
+    pub(crate) field_labels: Vec<(String, String)>,
+    pub(crate) columns: Vec<Column>,
+    /// The schema of a custom resource as its definition gives it.
+    pub(crate) schema: Option<Value>,
+    /// Whether the row comes from a CustomResourceDefinition. Their lists repeat kind and version in each item.
+    pub(crate) is_custom: bool,
+    /// Fires when the row is replaced or withdrawn; watches of it end.
+    pub(crate) retired: CancellationToken,
+}
+
+impl Kind {
+    /// `v1`, `apps/v1`.
+    pub(crate) fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// `pods`, `deployments.apps`: how messages name the resource.
+    pub(crate) fn qualified_resource(&self) -> String {
+        qualified(&self.plural, &self.group)
+    }
+
+    /// `Pod`, `Deployment.apps`: how validation messages name it.
+    pub(crate) fn qualified_kind(&self) -> String {
+        qualified(&self.kind, &self.group)
+    }
+
+    pub(crate) fn is_namespaced(&self) -> bool {
+        self.scope == Scope::Namespaced
+    }
+
+    pub(crate) fn is(&self, group: &str, plural: &str) -> bool {
+        self.group == group && self.plural == plural
+    }
+
+    pub(crate) fn subresource(&self, name: &str) -> Option<&Subresource> {
+        self.subresources.iter().find(|subresource| subresource.name() == name)
+    }
+
+    pub(crate) fn has_status(&self) -> bool {
+        self.subresources.iter().any(|subresource| matches!(subresource, Subresource::Status))
+    }
+}
+
+/// Whether objects of a kind live in a namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Namespaced,
+    Cluster,
+}
+
+/// A part of an object with a path of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Subresource {
+    /// Writes of the status leave the rest alone.
+    Status,
+    /// The number of replicas as `autoscaling/v1` Scale. The fields are JSON pointers.
+    Scale { replicas: String, status_replicas: String, selector: Option<String> },
+    /// The only way to change a namespace's `spec.finalizers`.
+    Finalize,
+}
+
+impl Subresource {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Scale { .. } => "scale",
+            Self::Finalize => "finalize",
+        }
+    }
+
+    /// What clients may do with it.
+    pub(crate) fn verbs(&self) -> &'static [&'static str] {
+        match self {
+            Self::Status | Self::Scale { .. } => &["get", "patch", "update"],
+            Self::Finalize => &["update"],
+        }
+    }
+}
+
+/// What clients may do with a resource, in the order of discovery documents.
+pub(crate) const VERBS: &[&str] =
+    &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+fn qualified(word: &str, group: &str) -> String {
+    if group.is_empty() { word.to_owned() } else { format!("{word}.{group}") }
+}

@@ -1,0 +1,96 @@
+//! OpenAPI v3 documents: as much as kubectl needs to create and apply.
+//!
+//! A document tells which kinds a group version has, that the server validates fields, and which patches it
+//! understands. Custom resources show their schema; built-in kinds do not have one here yet, so that
+//! `kubectl explain` knows their names only.
+
+use std::hash::{DefaultHasher, Hasher};
+
+use http::{Response, StatusCode};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    kind::{Kind, Registry},
+    wire::{Body, PATCH_TYPES, respond},
+};
+
+/// `/openapi/v3`: where the documents are.
+pub(crate) fn index(registry: &Registry) -> Response<Body> {
+    let mut paths = Map::new();
+    for group in registry.groups() {
+        for version in &group.versions {
+            let path = path_of(&group.name, &version.version);
+            let document = document_of(&version.kinds).to_string();
+            let url = format!("/openapi/v3/{path}?hash={}", hash(document.as_bytes()));
+            paths.insert(path, json!({"serverRelativeURL": url}));
+        }
+    }
+    respond(StatusCode::OK, "application/json", Body::full(json!({"paths": paths}).to_string()))
+}
+
+/// `/openapi/v3/api/v1`, `/openapi/v3/apis/GROUP/VERSION`.
+pub(crate) fn document(registry: &Registry, group: &str, version: &str) -> Option<Response<Body>> {
+    let found = registry.group(group)?.version(version)?;
+    let document = document_of(&found.kinds).to_string();
+    Some(respond(StatusCode::OK, "application/json", Body::full(document)))
+}
+
+/// A short text that changes with `bytes`, for ETags.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    format!("{:016X}", hasher.finish())
+}
+
+fn document_of(kinds: &[std::sync::Arc<Kind>]) -> Value {
+    let mut paths = Map::new();
+    let mut schemas = Map::new();
+    for kind in kinds {
+        let identity = json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
+        let base = format!("/{}", path_of(&kind.group, &kind.version));
+        let scope = if kind.is_namespaced() { "/namespaces/{namespace}" } else { "" };
+        let collection = format!("{base}{scope}/{}", kind.plural);
+        let operation = |action: &str| {
+            json!({
+                "x-kubernetes-action": action,
+                "x-kubernetes-group-version-kind": identity,
+                "parameters": [{"name": "fieldValidation", "in": "query", "schema": {"type": "string"}}],
+                "responses": {"200": {"description": "OK"}},
+            })
+        };
+        let mut patch = operation("patch");
+        let any_object = json!({"schema": {"type": "object"}});
+        let contents = PATCH_TYPES.iter().map(|media_type| ((*media_type).to_owned(), any_object.clone()));
+        patch["requestBody"] = json!({"content": contents.collect::<Map<_, _>>()});
+        paths.insert(format!("{collection}/{{name}}"), json!({
+            "get": operation("get"), "put": operation("put"), "patch": patch, "delete": operation("delete"),
+        }));
+        paths.insert(collection, json!({"get": operation("list"), "post": operation("post")}));
+        let mut schema = kind
+            .schema
+            .clone()
+            .unwrap_or_else(|| json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
+        schema["x-kubernetes-group-version-kind"] = json!([identity]);
+        schemas.insert(schema_name(kind), schema);
+    }
+    json!({
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "unversioned"},
+        "paths": paths,
+        "components": {"schemas": schemas},
+    })
+}
+
+/// `com.example.v1.Widget`, `io.k8s.api.apps.v1.Deployment`.
+fn schema_name(kind: &Kind) -> String {
+    if kind.is_custom {
+        let reversed: Vec<&str> = kind.group.rsplit('.').collect();
+        return format!("{}.{}.{}", reversed.join("."), kind.version, kind.kind);
+    }
+    let group = kind.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
+    format!("io.k8s.api.{group}.{}.{}", kind.version, kind.kind)
+}
+
+fn path_of(group: &str, version: &str) -> String {
+    if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
+}

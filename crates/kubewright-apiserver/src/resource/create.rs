@@ -1,0 +1,139 @@
+//! Create.
+
+use http::StatusCode;
+
+use super::{call::Call, effects, metadata, namespace};
+use crate::{
+    kind::{Kind, definition_name},
+    object::Object,
+    storage::{Document, Key},
+    wire::{Reply, Status, WriteOptions},
+};
+
+/// `POST`: makes an object.
+pub(super) fn create(call: &Call) -> Result<Reply, Status> {
+    let options = WriteOptions::read(&call.query, "CreateOptions.meta.k8s.io")?;
+    let object = call.decode()?;
+    let document = create_object(call, object, options)?;
+    Ok(Reply::object(StatusCode::CREATED, &call.kind, document))
+}
+
+/// Makes an object of what a client has sent.
+///
+/// Source: apiserver `registry/generic/registry.Store.Create`.
+pub(super) fn create_object(
+    call: &Call,
+    mut object: Object,
+    options: WriteOptions,
+) -> Result<Document, Status> {
+    let (shared, kind) = (&call.shared, &call.kind);
+    if !object.meta("resourceVersion").is_empty() {
+        let text = "resourceVersion should not be set on objects to be created";
+        return Err(Status::new(StatusCode::INTERNAL_SERVER_ERROR, "", text));
+    }
+    check_namespace(call, &mut object)?;
+    if kind.is_namespaced() {
+        namespace::check_accepts(shared, kind, call.namespace(), object.name())?;
+    }
+    check_definition(call, &object)?;
+    kind.to_storage(&mut object);
+    metadata::before_create(shared, kind, &mut object);
+    let base = object.meta("generateName").to_owned();
+    let generated = object.name().is_empty() && !base.is_empty();
+    for attempt in 1..=MAX_NAME_ATTEMPTS {
+        if generated {
+            let name = shared.identity.generate_name(&base);
+            object.metadata_mut().insert("name".into(), name.into());
+            // Defaults may depend on the name (namespaces carry it as a label).
+            (kind.strategy.default)(&mut object);
+        }
+        let mut problems = metadata::validate(kind, &object, None);
+        problems.extend((kind.strategy.validate)(&object, None));
+        metadata::refuse(kind, object.name(), &problems)?;
+        match commit(call, &mut object, options) {
+            Ok(document) => return Ok(document),
+            Err(Refusal::Taken(_)) if generated && attempt < MAX_NAME_ATTEMPTS => {}
+            Err(Refusal::Taken(status)) if generated => return Err(no_unique_name(status)),
+            Err(Refusal::Taken(status) | Refusal::Other(status)) => return Err(status),
+        }
+    }
+    Err(Status::internal_error("no attempt to make the object was left"))
+}
+
+/// Why the object was not stored.
+enum Refusal {
+    Taken(Status),
+    Other(Status),
+}
+
+fn commit(call: &Call, object: &mut Object, options: WriteOptions) -> Result<Document, Refusal> {
+    let (shared, kind) = (&call.shared, &call.kind);
+    let key = Key::new(call.namespace(), object.name());
+    if let Some(present) = shared.store.get(&kind.prefix, &key) {
+        return Err(taken(kind, object.name(), &present));
+    }
+    effects::before_create(shared, kind, object, options.dry_run).map_err(Refusal::Other)?;
+    let draft = object.encode();
+    if options.dry_run {
+        return Ok(draft.without_revision());
+    }
+    match shared.store.create(&kind.prefix, &key, &draft) {
+        Ok(document) => {
+            effects::stored(shared, kind, object, None);
+            Ok(document)
+        }
+        Err(mismatch) => {
+            effects::abandoned(shared, kind, object);
+            match mismatch.current {
+                Some(present) => Err(taken(kind, object.name(), &present)),
+                None => Err(Refusal::Other(Status::internal_error(mismatch))),
+            }
+        }
+    }
+}
+
+fn taken(kind: &Kind, name: &str, present: &Document) -> Refusal {
+    let mut status = Status::already_exists(kind, name);
+    if Object::decode(present).is_terminating() {
+        status.message = format!("object is being deleted: {}", status.message);
+    }
+    Refusal::Taken(status)
+}
+
+fn no_unique_name(mut status: Status) -> Status {
+    status.message.push_str(", the server was not able to generate a unique name for the object");
+    status.with("retryAfterSeconds", 1)
+}
+
+/// The namespace in the object is that of the path, or not given.
+pub(super) fn check_namespace(call: &Call, object: &mut Object) -> Result<(), Status> {
+    let (given, wanted) = (object.namespace().to_owned(), call.namespace());
+    if wanted.is_empty() {
+        object.metadata_mut().remove("namespace");
+    } else {
+        object.metadata_mut().insert("namespace".into(), wanted.into());
+    }
+    if given.is_empty() || given == wanted || wanted.is_empty() {
+        Ok(())
+    } else {
+        let text = "the namespace of the provided object does not match the namespace sent on the request";
+        Err(Status::bad_request(text))
+    }
+}
+
+/// No new objects of a kind whose definition is being deleted.
+fn check_definition(call: &Call, object: &Object) -> Result<(), Status> {
+    if !call.kind.is_custom {
+        return Ok(());
+    }
+    let key = Key::new("", &definition_name(&call.kind.plural, &call.kind.group));
+    let definition = call.shared.store.get(super::definition::PREFIX, &key);
+    if definition.is_some_and(|document| Object::decode(&document).is_terminating()) {
+        let cause = "create not allowed while custom resource definition is terminating";
+        return Err(Status::forbidden(&call.kind, object.name(), cause));
+    }
+    Ok(())
+}
+
+/// Source: apiserver `registry.maxNameGenerationCreateAttempts`.
+const MAX_NAME_ATTEMPTS: usize = 8;

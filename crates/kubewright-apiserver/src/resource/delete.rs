@@ -1,0 +1,241 @@
+//! Delete and deletecollection.
+
+use http::StatusCode;
+use serde_json::Value;
+
+use super::{call::Call, definition, effects, list, metadata, namespace, update};
+use crate::{
+    kind::{Kind, Propagation},
+    object::Object,
+    server::Shared,
+    storage::{Document, Key, Mismatch},
+    wire::{DeleteOptions, List, ListOptions, Reply, Status},
+};
+
+/// `DELETE` of one object.
+pub(super) fn delete(call: &Call) -> Result<Reply, Status> {
+    let options = call.delete_options()?;
+    let kind = &call.kind;
+    match delete_object(&call.shared, kind, &call.key(), &call.info.name, &options)? {
+        Deletion::Pending(document) => Ok(Reply::object(StatusCode::OK, kind, document)),
+        Deletion::Done(document) if kind.strategy.returns_deleted => {
+            Ok(Reply::object(StatusCode::OK, kind, document))
+        }
+        Deletion::Done(document) => {
+            let uid = Object::decode(&document).uid().to_owned();
+            let success = Status::new(StatusCode::OK, "", "").about(kind, &call.info.name).with("uid", uid);
+            Ok(Reply::Value { code: StatusCode::OK, value: success.to_value() })
+        }
+    }
+}
+
+/// `DELETE` of all objects that a selector names. Answers with them.
+pub(super) fn delete_collection(call: &Call) -> Result<Reply, Status> {
+    let options = call.delete_options()?;
+    let filter = list::Filter::read(call, &ListOptions::of_list(&call.query)?)?;
+    let snapshot = call.shared.store.snapshot(&call.kind.prefix);
+    let selected = snapshot.range(call.namespace(), "").filter(|(_, document)| filter.matches(document));
+    let mut deleted = Vec::new();
+    for (key, document) in selected {
+        let name = key.as_str().rsplit('/').next().unwrap_or_default();
+        match delete_object(&call.shared, &call.kind, key, name, &options) {
+            Ok(_) => deleted.push(document.clone()),
+            // Somebody else was faster.
+            Err(status) if status.code == StatusCode::NOT_FOUND => {}
+            Err(status) => return Err(status),
+        }
+    }
+    Ok(Reply::List(List {
+        kind: call.kind.clone(),
+        documents: deleted,
+        revision: snapshot.revision,
+        continue_token: None,
+        remaining: None,
+    }))
+}
+
+/// How far a deletion has come.
+pub(super) enum Deletion {
+    /// Finalizers or the grace period hold it up.
+    Pending(Document),
+    /// The object is gone; this was it.
+    Done(Document),
+}
+
+/// Deletes an object, or marks it as being deleted.
+///
+/// Source: apiserver `registry.Store.Delete`, `rest.BeforeDelete`.
+pub(super) fn delete_object(
+    shared: &Shared,
+    kind: &Kind,
+    key: &Key,
+    name: &str,
+    options: &DeleteOptions,
+) -> Result<Deletion, Status> {
+    namespace::check_mortal(kind, name)?;
+    loop {
+        let current = shared.store.get(&kind.prefix, key).ok_or_else(|| Status::not_found(kind, name))?;
+        let old = Object::decode(&current);
+        check_preconditions(kind, &old, options)?;
+        let new = marked(shared, kind, &old, options);
+        let released = update::is_released(kind, &new);
+        if options.dry_run {
+            return Ok(if released {
+                Deletion::Done(current)
+            } else {
+                Deletion::Pending(new.encode().at(current.revision()))
+            });
+        }
+        let result = if released {
+            shared.store.remove(&kind.prefix, key, current.revision()).map(Deletion::Done)
+        } else {
+            shared.store.replace(&kind.prefix, key, current.revision(), &new.encode()).map(Deletion::Pending)
+        };
+        match result {
+            Ok(Deletion::Done(document)) => {
+                effects::removed(shared, kind, &old);
+                return Ok(Deletion::Done(document));
+            }
+            Ok(Deletion::Pending(document)) => {
+                effects::stored(shared, kind, &new, Some(&old));
+                return Ok(Deletion::Pending(document));
+            }
+            Err(Mismatch { current: None }) => return Err(Status::not_found(kind, name)),
+            Err(Mismatch { current: Some(_) }) => {}
+        }
+    }
+}
+
+/// The object as it is while its deletion waits: with the finalizers of the policy, and marked.
+fn marked(shared: &Shared, kind: &Kind, old: &Object, options: &DeleteOptions) -> Object {
+    let mut new = old.clone();
+    let finalizers = finalizers(kind, old, options);
+    new.set_finalizers(&finalizers);
+    if kind.is("apiextensions.k8s.io", "customresourcedefinitions") && !old.is_terminating() {
+        definition::mark_terminating(&mut new, shared.clock.now());
+    }
+    if kind.is("", "namespaces") {
+        new.section("status").insert("phase".into(), "Terminating".into());
+    }
+    let grace = grace_period(kind, old, options);
+    if !old.is_terminating() {
+        metadata::mark_deleted(&mut new, shared.clock.now(), grace);
+    } else if grace
+        < old.metadata().get("deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default()
+    {
+        // A second deletion can only shorten the grace period.
+        let generation = old.generation();
+        metadata::mark_deleted(&mut new, shared.clock.now(), grace);
+        if generation > 0 {
+            new.metadata_mut().insert("generation".into(), generation.into());
+        }
+    }
+    new
+}
+
+/// Source: apiserver `registry.deletionFinalizersForGarbageCollection`.
+fn finalizers(kind: &Kind, old: &Object, options: &DeleteOptions) -> Vec<String> {
+    let present = old.finalizers();
+    let mut others: Vec<String> = present
+        .iter()
+        .filter(|name| !matches!(**name, ORPHAN | FOREGROUND))
+        .map(|name| (*name).to_owned())
+        .collect();
+    let Some(default) = kind.strategy.propagation else { return others };
+    let standing = if present.contains(&FOREGROUND) {
+        Some(Propagation::Foreground)
+    } else if present.contains(&ORPHAN) {
+        Some(Propagation::Orphan)
+    } else {
+        None
+    };
+    match options.propagation.or(standing).unwrap_or(default) {
+        Propagation::Background => {}
+        Propagation::Foreground => others.push(FOREGROUND.to_owned()),
+        Propagation::Orphan => others.push(ORPHAN.to_owned()),
+    }
+    others
+}
+
+/// Pods that a node runs get time to stop.
+///
+/// Source: core `pod.podStrategy.CheckGracefulDelete`.
+fn grace_period(kind: &Kind, old: &Object, options: &DeleteOptions) -> i64 {
+    let finished = matches!(old.str_at("/status/phase"), "Succeeded" | "Failed");
+    if !kind.is("", "pods") || finished || old.str_at("/spec/nodeName").is_empty() {
+        return 0;
+    }
+    let own = old.at("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64);
+    options.grace_period_seconds.or(own).unwrap_or_default().max(0)
+}
+
+fn check_preconditions(kind: &Kind, old: &Object, options: &DeleteOptions) -> Result<(), Status> {
+    // Upstream names the kind, not the resource, in these.
+    let conflict = |cause: String| {
+        let dot = if kind.group.is_empty() { "" } else { "." };
+        let mut status = Status::conflict(kind, old.name(), &cause).with("kind", kind.kind.as_str());
+        status.message = format!(
+            "Operation cannot be fulfilled on {}{dot}{} \"{}\": {cause}",
+            kind.kind,
+            kind.group,
+            old.name()
+        );
+        Err(status)
+    };
+    if let Some(uid) = &options.preconditions.uid
+        && uid != old.uid()
+    {
+        return conflict(format!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
+            old.uid()
+        ));
+    }
+    let version = old.meta("resourceVersion");
+    if let Some(wanted) = &options.preconditions.resource_version
+        && wanted != version
+    {
+        return conflict(format!(
+            "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({version}). The object might have been modified"
+        ));
+    }
+    Ok(())
+}
+
+/// Finalizers of the garbage collector.
+pub(crate) const ORPHAN: &str = "orphan";
+pub(crate) const FOREGROUND: &str = "foregroundDeletion";
+
+/// Deletion without conditions, for the server's own use.
+pub(super) fn in_background() -> DeleteOptions {
+    DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::kind::Kinds;
+
+    #[track_caller]
+    fn check(plural: &str, group: &str, present: &[&str], asked: Option<Propagation>, expected: &[&str]) {
+        let kind = Kinds::new().current().find(group, "v1", plural).unwrap().clone();
+        let value = json!({"metadata": {"finalizers": present}});
+        let old = Object(value.as_object().cloned().unwrap());
+        let options = DeleteOptions { propagation: asked, ..DeleteOptions::default() };
+        assert_eq!(finalizers(&kind, &old, &options), expected);
+    }
+
+    #[test]
+    fn finalizers_follow_the_policy() {
+        use Propagation::{Background, Foreground, Orphan};
+        check("pods", "", &[], None, &[]);
+        check("pods", "", &["x"], Some(Foreground), &["x", FOREGROUND]);
+        check("pods", "", &[ORPHAN, "x"], Some(Background), &["x"]);
+        check("pods", "", &[FOREGROUND], Some(Orphan), &[ORPHAN]);
+        check("pods", "", &[FOREGROUND], None, &[FOREGROUND]);
+        check("jobs", "batch", &[], None, &[ORPHAN]);
+        check("jobs", "batch", &[], Some(Background), &[]);
+        check("events", "", &["x"], Some(Orphan), &["x"]);
+    }
+}

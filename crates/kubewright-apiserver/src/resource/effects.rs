@@ -1,0 +1,45 @@
+//! What a write to one kind means for the server itself.
+
+use super::definition;
+use crate::{kind::Kind, object::Object, server::Shared, wire::Status};
+
+/// Gives a new object what the server hands out: a Service its address.
+pub(super) fn before_create(
+    shared: &Shared,
+    kind: &Kind,
+    object: &mut Object,
+    dry_run: bool,
+) -> Result<(), Status> {
+    if kind.is("", "services") {
+        shared.addresses.assign(kind, object)?;
+        if dry_run {
+            shared.addresses.release(object);
+        }
+    }
+    Ok(())
+}
+
+/// The object was not stored after all.
+pub(super) fn abandoned(shared: &Shared, kind: &Kind, object: &Object) {
+    if kind.is("", "services") {
+        shared.addresses.release(object);
+    }
+}
+
+/// An object was written, in place of `old` if there was one.
+pub(super) fn stored(shared: &Shared, kind: &Kind, new: &Object, old: Option<&Object>) {
+    if kind.is("apiextensions.k8s.io", "customresourcedefinitions") {
+        definition::stored(shared, kind, new, old);
+    }
+}
+
+/// An object was removed.
+pub(super) fn removed(shared: &Shared, kind: &Kind, object: &Object) {
+    if kind.is("", "services") {
+        shared.addresses.release(object);
+    } else if kind.is("apiextensions.k8s.io", "customresourcedefinitions") {
+        shared.kinds.set_custom(object.name(), Vec::new());
+    } else if kind.is_custom {
+        definition::instance_removed(shared, kind);
+    }
+}

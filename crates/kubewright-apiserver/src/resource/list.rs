@@ -1,0 +1,167 @@
+//! List, and the selection that watches share with it.
+
+use std::time::Duration;
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+
+use super::call::Call;
+use crate::{
+    selector::{FieldSelector, LabelSelector},
+    storage::{Document, Key, Snapshot},
+    wire::{List, ListOptions, Reply, Status, VersionMatch},
+};
+
+/// `GET` of all objects, or of a page of them.
+///
+/// Source: apiserver `registry.Store.ListPredicate`, `storage/etcd3.store.GetList`.
+pub(super) async fn list(call: &Call) -> Result<Reply, Status> {
+    let options = ListOptions::of_list(&call.query)?;
+    let filter = Filter::read(call, &options)?;
+    let from = Continue::read(&options.continue_token)?;
+    let start = from.as_ref().map_or("", |from| from.start.as_str());
+    let snapshot = snapshot(call, &options, from.as_ref()).await?;
+    let mut selected =
+        snapshot.range(call.namespace(), start).filter(|(_, document)| filter.matches(document));
+    let Some(limit) = options.limit else {
+        let documents = selected.map(|(_, document)| document.clone()).collect();
+        return Ok(reply(call, documents, snapshot.revision, None, None));
+    };
+    let page: Vec<(&Key, &Document)> = selected.by_ref().take(limit).collect();
+    let rest = selected.count();
+    let next =
+        page.last().filter(|_| rest > 0).map(|(key, _)| Continue::after(key, snapshot.revision).write());
+    // A selector makes the count expensive upstream, and clients must not rely on it then.
+    let remaining = (rest > 0 && filter.is_empty()).then_some(rest);
+    let documents = page.into_iter().map(|(_, document)| document.clone()).collect();
+    Ok(reply(call, documents, snapshot.revision, next, remaining))
+}
+
+fn reply(
+    call: &Call,
+    documents: Vec<Document>,
+    revision: u64,
+    continue_token: Option<String>,
+    remaining: Option<usize>,
+) -> Reply {
+    Reply::List(List { kind: call.kind.clone(), documents, revision, continue_token, remaining })
+}
+
+/// The objects at the version that the client asks for.
+async fn snapshot(call: &Call, options: &ListOptions, from: Option<&Continue>) -> Result<Snapshot, Status> {
+    let (store, prefix) = (&call.shared.store, &call.kind.prefix);
+    if let Some(from) = from {
+        let Ok(revision) = u64::try_from(from.rv) else {
+            // The client has agreed to an inconsistent list.
+            return Ok(store.snapshot(prefix));
+        };
+        return store.snapshot_at(prefix, revision).map_err(|_| {
+            let instead = Continue { rv: -1, ..from.clone() };
+            Status::expired(CONTINUE_EXPIRED).with_continue(instead.write())
+        });
+    }
+    let wanted = options.resource_version.filter(|version| *version > 0);
+    wait_for(call, wanted).await?;
+    // With a limit and no word on how the version is meant, it is meant exactly.
+    let exact = options.version_match == Some(VersionMatch::Exact)
+        || (options.version_match.is_none() && options.limit.is_some());
+    match wanted {
+        Some(revision) if exact => store
+            .snapshot_at(prefix, revision)
+            .map_err(|_| Status::expired("The resourceVersion for the provided list is too old.")),
+        _ => Ok(store.snapshot(prefix)),
+    }
+}
+
+/// Waits until the store has reached the version that the client has seen elsewhere.
+///
+/// Source: apiserver `storage/cacher.watchCache.waitUntilFreshAndBlock`.
+pub(super) async fn wait_for(call: &Call, wanted: Option<u64>) -> Result<(), Status> {
+    let store = &call.shared.store;
+    let Some(wanted) = wanted.filter(|wanted| *wanted > store.revision()) else { return Ok(()) };
+    let waited = tokio::time::timeout(FRESHNESS_TIMEOUT, store.reached(wanted)).await;
+    waited.map_err(|_| Status::too_large_resource_version(wanted, store.revision()))
+}
+
+/// Which objects the client wants.
+#[derive(Debug, Clone)]
+pub(super) struct Filter {
+    labels: LabelSelector,
+    fields: FieldSelector,
+}
+
+impl Filter {
+    pub(super) fn read(call: &Call, options: &ListOptions) -> Result<Self, Status> {
+        let labels = options
+            .label_selector
+            .parse()
+            .map_err(|error| Status::bad_request(format!("unable to parse requirement: {error}")))?;
+        let fields = FieldSelector::parse(&options.field_selector, &call.kind.field_labels)
+            .map_err(|error| Status::bad_request(error.to_string()))?;
+        Ok(Self { labels, fields })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    pub(super) fn matches(&self, document: &Document) -> bool {
+        self.labels.matches(document.metadata()) && self.fields.matches(document)
+    }
+}
+
+/// Where a list goes on.
+///
+/// Source: apiserver `storage.EncodeContinue`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Continue {
+    v: String,
+    rv: i64,
+    start: String,
+}
+
+impl Continue {
+    fn after(key: &Key, revision: u64) -> Self {
+        let rv = i64::try_from(revision).unwrap_or(i64::MAX);
+        // No key lies between a key and itself with a NUL.
+        Self { v: CONTINUE_VERSION.to_owned(), rv, start: format!("{key}\0") }
+    }
+
+    fn read(token: &str) -> Result<Option<Self>, Status> {
+        if token.is_empty() {
+            return Ok(None);
+        }
+        let invalid = |problem: &str| Status::bad_request(format!("invalid continue token: {problem}"));
+        let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|error| invalid(&error.to_string()))?;
+        let read: Self = serde_json::from_slice(&bytes).map_err(|error| invalid(&error.to_string()))?;
+        if read.v != CONTINUE_VERSION || read.start.is_empty() {
+            return Err(invalid(
+                "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+            ));
+        }
+        Ok(Some(read))
+    }
+
+    fn write(&self) -> String {
+        // A struct of strings and a number always encodes.
+        URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default())
+    }
+}
+
+const CONTINUE_VERSION: &str = "meta.k8s.io/v1";
+const FRESHNESS_TIMEOUT: Duration = Duration::from_secs(3);
+const CONTINUE_EXPIRED: &str = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_survive_the_round_trip() {
+        let token = Continue::after(&Key::new("a", "b"), 7);
+        assert_eq!(Continue::read(&token.write()).unwrap(), Some(token));
+        for bad in ["%", "e30", "bm8"] {
+            assert!(Continue::read(bad).unwrap_err().message.starts_with("invalid continue token: "));
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The `scale` subresource: the number of replicas, whatever the kind calls it.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{
+    call::Call,
+    patch::Patch,
+    update::{Part, modify},
+};
+use crate::{
+    object::Object,
+    wire::{FieldError, Reply, Status, WriteOptions, decode_value},
+};
+
+/// Where a kind keeps its replicas, as JSON pointers.
+pub(super) struct Paths {
+    pub(super) replicas: String,
+    pub(super) status_replicas: String,
+    pub(super) selector: Option<String>,
+}
+
+/// `GET …/scale`.
+pub(super) fn get(call: &Call, paths: &Paths) -> Result<Reply, Status> {
+    let scale = scale_of(&Object::decode(&call.read()?), paths)?;
+    Ok(Reply::Value { code: StatusCode::OK, value: scale })
+}
+
+/// `PUT …/scale`.
+pub(super) fn update(call: &Call, paths: &Paths) -> Result<Reply, Status> {
+    let options = WriteOptions::read(&call.query, "UpdateOptions.meta.k8s.io")?;
+    let sent = decode_value(&call.headers, &call.body)
+        .map_err(|problem| problem.into_status("must be of type Scale", &call.body))?;
+    write(call, paths, options, |_| Ok(sent.clone()))
+}
+
+/// `PATCH …/scale`.
+pub(super) fn patch(call: &Call, paths: &Paths) -> Result<Reply, Status> {
+    let options = WriteOptions::read(&call.query, "PatchOptions.meta.k8s.io")?;
+    let patch = Patch::read(call)?;
+    write(call, paths, options, |mut scale| {
+        patch.apply(&mut scale)?;
+        Ok(scale)
+    })
+}
+
+/// Changes the replicas and nothing else. A resource version in the Scale is a precondition.
+fn write(
+    call: &Call,
+    paths: &Paths,
+    options: WriteOptions,
+    change: impl Fn(Value) -> Result<Value, Status>,
+) -> Result<Reply, Status> {
+    let document = modify(call, Part::Main, options, |seen| {
+        let scale = change(scale_of(seen, paths)?)?;
+        let replicas = scale.pointer("/spec/replicas").cloned().unwrap_or_else(|| 0.into());
+        if replicas.as_i64().is_none_or(|replicas| replicas < 0) {
+            let detail = "must be greater than or equal to 0";
+            let error = FieldError::invalid("spec.replicas", Some(&replicas), detail);
+            return Err(
+                Status::invalid_options("Scale.autoscaling", &[error]).with("name", call.info.name.as_str())
+            );
+        }
+        let mut object = seen.clone();
+        let version = scale.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        object.metadata_mut().insert("resourceVersion".into(), version);
+        set(&mut object, &paths.replicas, replicas);
+        Ok(object)
+    })?;
+    Ok(Reply::Value { code: StatusCode::OK, value: scale_of(&Object::decode(&document), paths)? })
+}
+
+fn scale_of(object: &Object, paths: &Paths) -> Result<Value, Status> {
+    let Some(replicas) = object.at(&paths.replicas) else {
+        let path = paths.replicas.replace('/', ".");
+        return Err(Status::internal_error(format!("the spec replicas field {path:?} does not exist")));
+    };
+    let mut metadata = json!({});
+    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        if let Some(value) = object.metadata().get(field) {
+            metadata[field] = value.clone();
+        }
+    }
+    let mut status =
+        json!({"replicas": object.at(&paths.status_replicas).cloned().unwrap_or_else(|| 0.into())});
+    if let Some(selector) = paths.selector.as_ref().and_then(|path| object.at(path)) {
+        status["selector"] = selector_text(selector).into();
+    }
+    Ok(json!({
+        "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata,
+        "spec": {"replicas": replicas}, "status": status,
+    }))
+}
+
+/// A label selector as text, in the order of the labels.
+///
+/// Source: apimachinery `metav1.FormatLabelSelector`.
+fn selector_text(selector: &Value) -> String {
+    if let Some(text) = selector.as_str() {
+        return text.to_owned();
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let labels = selector["matchLabels"].as_object().into_iter().flatten();
+    let labels = labels.map(|(label, value)| format!("{label}={}", text(value)));
+    let expressions = selector["matchExpressions"].as_array().into_iter().flatten();
+    let expressions = expressions.map(|expression| {
+        let values: Vec<String> = expression["values"].as_array().into_iter().flatten().map(text).collect();
+        let (key, values) = (text(&expression["key"]), values.join(","));
+        match text(&expression["operator"]).as_str() {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "DoesNotExist" => format!("!{key}"),
+            _ => key,
+        }
+    });
+    labels.chain(expressions).collect::<Vec<_>>().join(",")
+}
+
+/// Sets the value at a JSON pointer; objects on the way are made.
+fn set(object: &mut Object, pointer: &str, value: Value) {
+    let steps: Vec<&str> = pointer.trim_start_matches('/').split('/').collect();
+    let Some((last, parents)) = steps.split_last() else { return };
+    let mut map = &mut object.0;
+    for step in parents {
+        map = crate::object::object_at(map, step);
+    }
+    map.insert((*last).to_owned(), value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_read_as_text() {
+        let selector = json!({"matchLabels": {"a": "b"}, "matchExpressions": [
+            {"key": "c", "operator": "In", "values": ["d", "e"]}, {"key": "f", "operator": "DoesNotExist"}]});
+        assert_eq!(selector_text(&selector), "a=b,c in (d,e),!f");
+        assert_eq!(selector_text(&json!("x=y")), "x=y");
+    }
+}

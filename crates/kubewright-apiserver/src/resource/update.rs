@@ -1,0 +1,161 @@
+//! Update, and the loop that patches share with it.
+
+use http::StatusCode;
+
+use super::{call::Call, create, effects, metadata};
+use crate::{
+    kind::Kind,
+    object::Object,
+    server::Shared,
+    storage::{Document, Key, Mismatch},
+    wire::{FieldError, Reply, Status, WriteOptions},
+};
+
+/// Which part of an object a write is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Everything but the status.
+    Main,
+    Status,
+    /// A namespace's `spec.finalizers`.
+    Finalize,
+}
+
+/// `PUT`: replaces an object or one part of it.
+pub(super) fn update(call: &Call, part: Part) -> Result<Reply, Status> {
+    let options = WriteOptions::read(&call.query, "UpdateOptions.meta.k8s.io")?;
+    let mut sent = call.decode()?;
+    check_place(call, &mut sent)?;
+    let missing = call.shared.store.get(&call.kind.prefix, &call.key()).is_none();
+    if missing && part == Part::Main && call.kind.strategy.create_on_update {
+        return create_instead(call, sent, options);
+    }
+    let document = modify(call, part, options, |_| {
+        let object = sent.clone();
+        if object.meta("resourceVersion").is_empty() && !call.kind.strategy.unconditional_update {
+            return Err(no_resource_version(&call.kind, &call.info.name));
+        }
+        Ok(object)
+    })?;
+    Ok(Reply::object(StatusCode::OK, &call.kind, document))
+}
+
+/// Reads the object, lets `change` make a new one of what the client sees, and commits it; again from the start
+/// when somebody else was faster, unless the client has said which version it means.
+///
+/// Source: apiserver `registry.Store.Update` over `storage.Interface.GuaranteedUpdate`.
+pub(super) fn modify(
+    call: &Call,
+    part: Part,
+    options: WriteOptions,
+    mut change: impl FnMut(&Object) -> Result<Object, Status>,
+) -> Result<Document, Status> {
+    let (shared, kind) = (&call.shared, &call.kind);
+    let key = call.key();
+    loop {
+        let current = call.read()?;
+        let old = Object::decode(&current);
+        let mut seen = old.clone();
+        kind.from_storage(&mut seen);
+        let mut new = change(&seen)?;
+        check_identity(call, &old, &mut new)?;
+        kind.to_storage(&mut new);
+        metadata::before_update(kind, &old, &mut new, part);
+        let mut problems = metadata::validate(kind, &new, Some(&old));
+        problems.extend((kind.strategy.validate)(&new, Some(&old)));
+        metadata::refuse(kind, new.name(), &problems)?;
+        if options.dry_run {
+            return Ok(new.encode().at(current.revision()));
+        }
+        match commit(shared, kind, &key, &current, &old, &new) {
+            Ok(document) => return Ok(document),
+            Err(Mismatch { current: None }) => return Err(Status::not_found(kind, &call.info.name)),
+            Err(Mismatch { current: Some(_) }) => {}
+        }
+    }
+}
+
+/// Stores `new` in place of `old`, or removes it when nothing holds the deletion up any longer.
+pub(super) fn commit(
+    shared: &Shared,
+    kind: &Kind,
+    key: &Key,
+    current: &Document,
+    old: &Object,
+    new: &Object,
+) -> Result<Document, Mismatch> {
+    let draft = new.encode();
+    if is_released(kind, new) {
+        shared.store.remove(&kind.prefix, key, current.revision())?;
+        effects::removed(shared, kind, new);
+        // Clients expect an updated object where an update has succeeded.
+        return Ok(draft.at(current.revision()));
+    }
+    let document = shared.store.replace(&kind.prefix, key, current.revision(), &draft)?;
+    effects::stored(shared, kind, new, Some(old));
+    Ok(document)
+}
+
+/// Whether an object that is being deleted may go: no finalizer, no grace, and an empty namespace.
+pub(super) fn is_released(kind: &Kind, object: &Object) -> bool {
+    let grace = object.metadata().get("deletionGracePeriodSeconds").and_then(serde_json::Value::as_i64);
+    let holds = |pointer: &str| {
+        object.at(pointer).and_then(serde_json::Value::as_array).is_some_and(|list| !list.is_empty())
+    };
+    object.is_terminating()
+        && object.finalizers().is_empty()
+        && grace.unwrap_or_default() == 0
+        && !(kind.is("", "namespaces") && holds("/spec/finalizers"))
+}
+
+/// The object in the request is the one in the path.
+fn check_place(call: &Call, new: &mut Object) -> Result<(), Status> {
+    if new.name().is_empty() {
+        new.metadata_mut().insert("name".into(), call.info.name.clone().into());
+    } else if new.name() != call.info.name {
+        let text = format!(
+            "the name of the object ({}) does not match the name on the URL ({})",
+            new.name(),
+            call.info.name
+        );
+        return Err(Status::bad_request(text));
+    }
+    create::check_namespace(call, new)
+}
+
+/// The object is the one in the path, and the one that is stored, at its current version.
+fn check_identity(call: &Call, old: &Object, new: &mut Object) -> Result<(), Status> {
+    let kind = &call.kind;
+    check_place(call, new)?;
+    let (given, stored) = (new.meta("resourceVersion"), old.meta("resourceVersion"));
+    if !given.is_empty() && given != stored {
+        return Err(Status::modified(kind, &call.info.name));
+    }
+    if !new.uid().is_empty() && new.uid() != old.uid() {
+        let cause = format!(
+            "Precondition failed: UID in precondition: {}, UID in object meta: {}",
+            new.uid(),
+            old.uid()
+        );
+        return Err(Status::conflict(kind, &call.info.name, &cause));
+    }
+    Ok(())
+}
+
+fn create_instead(call: &Call, sent: Object, options: WriteOptions) -> Result<Reply, Status> {
+    if !sent.meta("resourceVersion").is_empty() {
+        // The client means an object that it has seen, and which is gone.
+        return Err(Status::not_found(&call.kind, &call.info.name));
+    }
+    let document = create::create_object(call, sent, options)?;
+    Ok(Reply::object(StatusCode::CREATED, &call.kind, document))
+}
+
+/// Upstream names the resource, not the kind, in this one.
+fn no_resource_version(kind: &Kind, name: &str) -> Status {
+    let error =
+        FieldError::invalid("metadata.resourceVersion", Some(&0.into()), "must be specified for an update");
+    let mut status = Status::invalid(kind, name, &[error]);
+    status.message = status.message.replacen(&kind.qualified_kind(), &kind.qualified_resource(), 1);
+    status.with("kind", kind.plural.as_str())
+}

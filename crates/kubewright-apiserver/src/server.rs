@@ -1,0 +1,171 @@
+//! The server: what all requests share, and its builder.
+
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    auth::Authenticator,
+    clock::{Clock, SystemClock, VirtualClock},
+    door::{ApiService, ListenError, ListenOptions, Listener},
+    fault::Faults,
+    identity::Identity,
+    kind::Kinds,
+    resource::{ServiceAddresses, create_initial_namespaces},
+    storage::Store,
+};
+
+/// A Kubernetes API server.
+///
+/// Clones are handles on the same server. What it stores lives as long as any handle, service or listener of it.
+///
+/// # Example: a client without a socket
+/// ```
+/// use k8s_openapi::api::core::v1::Namespace;
+/// use kube::{Api, Client};
+/// use kubewright_apiserver::ApiServer;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), kube::Error> {
+/// let server = ApiServer::builder().build();
+/// let client = Client::new(server.service(), "default");
+/// let namespaces: Api<Namespace> = Api::all(client);
+/// assert!(namespaces.get("kube-system").await.is_ok());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct ApiServer {
+    shared: Arc<Shared>,
+}
+
+impl ApiServer {
+    /// A builder with the defaults.
+    pub fn builder() -> ApiServerBuilder {
+        ApiServerBuilder::default()
+    }
+
+    /// The first door: the server as a [`tower_service::Service`], for `kube::Client::new`.
+    ///
+    /// Whoever calls it is an administrator. It works on paused time, and it needs no task of its own.
+    pub fn service(&self) -> ApiService {
+        ApiService::new(self.shared.clone(), Authenticator::trusting(), CancellationToken::new())
+    }
+
+    /// The second door: listens on a TCP port, until the [`Listener`] is shut down or dropped.
+    ///
+    /// # Errors
+    /// [`ListenError`] when the address cannot be bound or the certificates cannot be made.
+    pub async fn listen(&self, options: ListenOptions) -> Result<Listener, ListenError> {
+        Listener::start(self.shared.clone(), options).await
+    }
+
+    /// The plan of faults.
+    pub fn faults(&self) -> Faults {
+        self.shared.faults.clone()
+    }
+
+    /// Forgets the history of all resources, as etcd does every five minutes.
+    ///
+    /// Watches that are not up to date, and those that start from an older version, get 410 `Expired`; so do
+    /// lists that go on with a token.
+    pub fn compact(&self) {
+        self.shared.store.compact();
+    }
+
+    /// The newest resource version.
+    pub fn resource_version(&self) -> u64 {
+        self.shared.store.revision()
+    }
+}
+
+/// Builds an [`ApiServer`].
+#[derive(Debug)]
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct ApiServerBuilder {
+    clock: Option<Arc<dyn Clock>>,
+    seed: Option<u64>,
+    events_per_resource: NonZeroUsize,
+    bookmark_interval: Duration,
+}
+
+impl Default for ApiServerBuilder {
+    fn default() -> Self {
+        Self {
+            clock: None,
+            seed: None,
+            events_per_resource: DEFAULT_EVENTS_PER_RESOURCE,
+            bookmark_interval: DEFAULT_BOOKMARK_INTERVAL,
+        }
+    }
+}
+
+impl ApiServerBuilder {
+    /// Where timestamps come from. Default: [`SystemClock`]; with a [`seed`](Self::seed) a [`VirtualClock`] that
+    /// starts at 2026-01-01.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Makes UIDs, generated names and timeouts repeat themselves from run to run. Default: random.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// How many events each resource remembers. Watches that fall further behind get 410 `Expired`.
+    ///
+    /// Default: 10 000.
+    pub fn events_per_resource(mut self, events: NonZeroUsize) -> Self {
+        self.events_per_resource = events;
+        self
+    }
+
+    /// How often watches that allow bookmarks get one. Default: 60 s.
+    ///
+    /// Source: apiserver `storage/cacher.bookmarkFrequency` is "about a minute".
+    pub fn bookmark_interval(mut self, interval: Duration) -> Self {
+        self.bookmark_interval = interval;
+        self
+    }
+
+    /// The server, with the namespaces that every cluster has.
+    #[must_use]
+    pub fn build(self) -> ApiServer {
+        let identity = self.seed.map_or_else(Identity::random, Identity::seeded);
+        let clock = self.clock.unwrap_or_else(|| match self.seed {
+            None => Arc::new(SystemClock),
+            Some(_) => Arc::new(VirtualClock::starting_at(SEEDED_EPOCH)),
+        });
+        let shared = Arc::new(Shared {
+            store: Store::new(self.events_per_resource.get()),
+            kinds: Kinds::new(),
+            clock,
+            identity,
+            faults: Faults::default(),
+            addresses: ServiceAddresses::default(),
+            bookmark_interval: self.bookmark_interval,
+        });
+        create_initial_namespaces(&shared);
+        ApiServer { shared }
+    }
+}
+
+/// What all requests share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) store: Store,
+    pub(crate) kinds: Kinds,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) identity: Identity,
+    pub(crate) faults: Faults,
+    pub(crate) addresses: ServiceAddresses,
+    pub(crate) bookmark_interval: Duration,
+}
+
+const DEFAULT_EVENTS_PER_RESOURCE: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
+const DEFAULT_BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
+/// 2026-01-01T00:00:00Z.
+const SEEDED_EPOCH: Timestamp = Timestamp::constant(1_767_225_600, 0);

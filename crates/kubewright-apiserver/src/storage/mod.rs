@@ -1,0 +1,21 @@
+//! The versioned map: revisions, snapshots, the event log and its watchers.
+//!
+//! This room knows bytes and keys. It has never heard of kinds, requests or time: the handlers of
+//! [`crate::resource`] decide what to write, and the room decides in which order it happened.
+//!
+//! - One revision counter serves everything that is stored, as in etcd.
+//! - A write names the revision it has read (compare and swap), or that nothing may be there.
+//! - Each prefix keeps a bounded log of its events. A watcher reads the log at its own pace; it never holds a
+//!   writer up, and when the log has moved past it, it is told so ([`Expired`]).
+
+mod document;
+mod log;
+mod state;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use document::{Document, Draft};
+pub(crate) use log::{Change, Event};
+pub(crate) use state::{Key, Mismatch, Prefix, Snapshot};
+pub(crate) use store::{Store, Watcher};

@@ -1,0 +1,218 @@
+//! What the client has sent.
+
+use http::{HeaderMap, header};
+use serde_json::Value;
+
+use super::status::Status;
+use crate::{kind::Kind, object::Object};
+
+/// How large a body may be. Larger ones answer 413.
+pub(crate) const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
+
+/// Decodes an object of a kind from JSON or YAML.
+///
+/// # Errors
+/// 415 for other media types, 400 for what is no object of the kind.
+pub(crate) fn decode(kind: &Kind, headers: &HeaderMap, body: &[u8]) -> Result<Object, Status> {
+    let value = decode_value(headers, body)
+        .map_err(|problem| problem.into_status(&format!("must be of type {}", kind.kind), body))?;
+    let Value::Object(map) = value else {
+        return Err(unrecognized(kind, body, "cannot unmarshal into a Go struct of an object"));
+    };
+    let mut object = Object(map);
+    check_shape(kind, &mut object, body)?;
+    Ok(object)
+}
+
+/// Whether an object is of the kind and has the metadata of an object.
+///
+/// # Errors
+/// 400 when it is not.
+pub(crate) fn check_shape(kind: &Kind, object: &mut Object, body: &[u8]) -> Result<(), Status> {
+    let (api_version, name) = (object.str_at("/apiVersion").to_owned(), object.str_at("/kind").to_owned());
+    if api_version.is_empty() && name.is_empty() && !kind.is_custom {
+        // Built-in handlers know what they expect and fill it in, as upstream's do.
+        object.0.insert("apiVersion".into(), kind.api_version().into());
+        object.0.insert("kind".into(), kind.kind.clone().into());
+    } else if name.is_empty() {
+        return Err(unrecognized(kind, body, "Object 'Kind' is missing"));
+    } else if api_version != kind.api_version() {
+        return Err(Status::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version ({})",
+            kind.api_version()
+        )));
+    } else if name != kind.kind {
+        return Err(Status::bad_request(format!(
+            "{name} in version \"{}\" cannot be handled as a {}: no kind \"{name}\" is registered for this path",
+            kind.version, kind.kind
+        )));
+    }
+    check_metadata(kind, object)
+}
+
+/// Decodes any JSON or YAML.
+pub(crate) fn decode_value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Undecodable> {
+    match media_type(headers).as_str() {
+        "" | "application/json" => {
+            serde_json::from_slice(body).map_err(|error| Undecodable::Json(error.to_string()))
+        }
+        "application/yaml" => {
+            let text = str::from_utf8(body).map_err(|error| Undecodable::Yaml(error.to_string()))?;
+            serde_saphyr::from_str(text).map_err(|error| Undecodable::Yaml(error.to_string()))
+        }
+        _ => Err(Undecodable::MediaType),
+    }
+}
+
+/// Why a body could not be read.
+#[derive(Debug)]
+pub(crate) enum Undecodable {
+    MediaType,
+    Json(String),
+    Yaml(String),
+}
+
+impl Undecodable {
+    /// The answer, for a body that should have been what `expected` says.
+    pub(crate) fn into_status(self, expected: &str, body: &[u8]) -> Status {
+        let error = match self {
+            Self::MediaType => {
+                return Status::unsupported_media_type(&["application/json", "application/yaml"]);
+            }
+            Self::Json(error) => format!("json parse error: {error}"),
+            Self::Yaml(error) => format!("yaml parse error: {error}"),
+        };
+        let dump: String = body.iter().take(64).map(|byte| format!("{byte:02x}")).collect();
+        Status::bad_request(format!(
+            "the object provided is unrecognized ({expected}): couldn't get version/kind; {error} ({dump})"
+        ))
+    }
+}
+
+/// How a patch says what to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PatchType {
+    Json,
+    Merge,
+}
+
+/// Reads the content type of a patch.
+///
+/// # Errors
+/// 415 for all but JSON patch and JSON merge patch.
+pub(crate) fn patch_type(headers: &HeaderMap) -> Result<PatchType, Status> {
+    match media_type(headers).as_str() {
+        "application/json-patch+json" => Ok(PatchType::Json),
+        "application/merge-patch+json" => Ok(PatchType::Merge),
+        _ => Err(Status::unsupported_media_type(PATCH_TYPES)),
+    }
+}
+
+/// The patches that are understood.
+pub(crate) const PATCH_TYPES: &[&str] = &["application/json-patch+json", "application/merge-patch+json"];
+
+fn media_type(headers: &HeaderMap) -> String {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn unrecognized(kind: &Kind, body: &[u8], problem: &str) -> Status {
+    let text = String::from_utf8_lossy(body);
+    Status::bad_request(format!(
+        "{} in version \"{}\" cannot be handled as a {}: {problem} in '{text}'",
+        kind.kind, kind.version, kind.kind
+    ))
+}
+
+/// The server works with these fields of the metadata, so that their types are checked for every kind.
+fn check_metadata(kind: &Kind, object: &Object) -> Result<(), Status> {
+    let fail = |field: &str, found: &Value, wanted: &str| {
+        let found = match found {
+            Value::Null => "null",
+            Value::Bool(_) => "bool",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        Err(Status::bad_request(format!(
+            "{} in version \"{}\" cannot be handled as a {}: json: cannot unmarshal {found} into Go struct field ObjectMeta.{field} of type {wanted}",
+            kind.kind, kind.version, kind.kind
+        )))
+    };
+    match object.0.get("metadata") {
+        None | Some(Value::Null | Value::Object(_)) => {}
+        Some(other) => return fail("metadata", other, "v1.ObjectMeta"),
+    }
+    let is_string_map = |value: &Value| {
+        value.as_object().is_some_and(|map| map.values().all(Value::is_string)) || value.is_null()
+    };
+    for (field, value) in object.metadata() {
+        match field.as_str() {
+            "name" | "generateName" | "namespace" | "uid" | "resourceVersion" | "creationTimestamp"
+            | "deletionTimestamp" => {
+                if !value.is_string() && !value.is_null() {
+                    return fail(&format!("metadata.{field}"), value, "string");
+                }
+            }
+            "labels" | "annotations" if !is_string_map(value) => {
+                return fail(&format!("metadata.{field}"), value, "map[string]string");
+            }
+            "finalizers"
+                if !value.is_null()
+                    && !value.as_array().is_some_and(|list| list.iter().all(Value::is_string)) =>
+            {
+                return fail("metadata.finalizers", value, "[]string");
+            }
+            "ownerReferences"
+                if !value.is_null()
+                    && !value.as_array().is_some_and(|list| list.iter().all(Value::is_object)) =>
+            {
+                return fail("metadata.ownerReferences", value, "[]v1.OwnerReference");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::Kinds;
+
+    fn decode_pod(content_type: &str, body: &str) -> Result<Object, Status> {
+        let kind = Kinds::new().current().find("", "v1", "pods").unwrap().clone();
+        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, content_type.parse().unwrap())]);
+        decode(&kind, &headers, body.as_bytes())
+    }
+
+    #[test]
+    fn json_and_yaml_are_read() {
+        let json = decode_pod("application/json", r#"{"metadata":{"name":"a"}}"#).unwrap();
+        assert_eq!((json.name(), json.str_at("/kind")), ("a", "Pod"));
+        let yaml = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  n: 12345678901\n";
+        let yaml = decode_pod("application/yaml; charset=utf-8", yaml).unwrap();
+        assert_eq!(yaml.at("/spec/n").and_then(Value::as_i64), Some(12_345_678_901));
+    }
+
+    #[test]
+    fn other_bodies_are_refused() {
+        for (content_type, body, code) in [
+            ("application/vnd.kubernetes.protobuf", "k8s\0", 415),
+            ("application/json", "{", 400),
+            ("application/json", "[]", 400),
+            ("application/json", r#"{"apiVersion":"v2","kind":"Pod"}"#, 400),
+            ("application/json", r#"{"apiVersion":"v1","kind":"Node"}"#, 400),
+            ("application/json", r#"{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"a":1}}}"#, 400),
+            ("application/json", r#"{"apiVersion":"v1","kind":"Pod","metadata":{"finalizers":"a"}}"#, 400),
+        ] {
+            assert_eq!(decode_pod(content_type, body).unwrap_err().code.as_u16(), code, "{body}");
+        }
+        let wrong = decode_pod("application/json", r#"{"apiVersion":"a/v2","kind":"Pod"}"#).unwrap_err();
+        assert_eq!(
+            wrong.message,
+            "the API version in the data (a/v2) does not match the expected API version (v1)"
+        );
+    }
+}

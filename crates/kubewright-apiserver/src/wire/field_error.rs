@@ -1,0 +1,101 @@
+//! What is wrong with one field.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+/// What is wrong with one field.
+///
+/// Source: apimachinery `util/validation/field.Error`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FieldError {
+    field: String,
+    problem: Problem,
+    detail: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Problem {
+    Required,
+    Invalid(Value),
+    NotSupported(Value),
+    Forbidden,
+}
+
+impl FieldError {
+    pub(crate) fn required(field: &str, detail: &str) -> Self {
+        Self::new(field, Problem::Required, detail)
+    }
+
+    pub(crate) fn invalid(field: &str, value: Option<&Value>, detail: &str) -> Self {
+        Self::new(field, Problem::Invalid(value.cloned().unwrap_or_default()), detail)
+    }
+
+    pub(crate) fn not_supported(field: &str, value: &str, supported: &[&str]) -> Self {
+        let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
+        let detail = format!("supported values: {}", supported.join(", "));
+        Self::new(field, Problem::NotSupported(value.into()), &detail)
+    }
+
+    pub(crate) fn forbidden(field: &str, detail: &str) -> Self {
+        Self::new(field, Problem::Forbidden, detail)
+    }
+
+    pub(crate) fn immutable(field: &str, value: Option<&Value>) -> Self {
+        Self::invalid(field, value, "field is immutable")
+    }
+
+    /// The entry in `details.causes`.
+    pub(super) fn cause(&self) -> Value {
+        let reason = match self.problem {
+            Problem::Required => "FieldValueRequired",
+            Problem::Invalid(_) => "FieldValueInvalid",
+            Problem::NotSupported(_) => "FieldValueNotSupported",
+            Problem::Forbidden => "FieldValueForbidden",
+        };
+        json!({"reason": reason, "message": self.body(), "field": self.field})
+    }
+
+    fn new(field: &str, problem: Problem, detail: &str) -> Self {
+        Self { field: field.to_owned(), problem, detail: detail.to_owned() }
+    }
+
+    fn body(&self) -> String {
+        let head = match &self.problem {
+            Problem::Required => "Required value".to_owned(),
+            Problem::Invalid(value) => format!("Invalid value: {value}"),
+            Problem::NotSupported(value) => format!("Unsupported value: {value}"),
+            Problem::Forbidden => "Forbidden".to_owned(),
+        };
+        if self.detail.is_empty() { head } else { format!("{head}: {}", self.detail) }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.field, self.body())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_read_as_upstream_writes_them() {
+        let cases = [
+            (FieldError::required("spec.a", ""), "spec.a: Required value"),
+            (FieldError::required("a", "is required"), "a: Required value: is required"),
+            (FieldError::invalid("a", Some(&json!("b")), "bad"), "a: Invalid value: \"b\": bad"),
+            (
+                FieldError::not_supported("dryRun", "x", &["All"]),
+                "dryRun: Unsupported value: \"x\": supported values: \"All\"",
+            ),
+            (FieldError::forbidden("data", "frozen"), "data: Forbidden: frozen"),
+            (FieldError::immutable("a", Some(&json!(1))), "a: Invalid value: 1: field is immutable"),
+        ];
+        for (error, text) in cases {
+            assert_eq!(error.to_string(), text);
+        }
+    }
+}

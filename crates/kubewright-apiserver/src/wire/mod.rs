@@ -1,0 +1,24 @@
+//! From HTTP to a call and from an answer to HTTP: what was asked, in which form, and how the answer reads.
+
+mod accept;
+mod body;
+mod content;
+mod field_error;
+mod json_path;
+mod options;
+mod reply;
+mod request;
+mod status;
+mod table;
+
+pub(crate) use accept::{Accept, Form, clauses};
+pub use body::{Body, BodyError};
+pub(crate) use content::{
+    MAX_BODY_BYTES, PATCH_TYPES, PatchType, check_shape, decode, decode_value, patch_type,
+};
+pub(crate) use field_error::FieldError;
+pub(crate) use options::{DeleteOptions, ListOptions, VersionMatch, WriteOptions, parse_query};
+pub(crate) use reply::{List, Reply, json_response, metadata_only, respond, text_response};
+pub use request::{RequestInfo, ResourceInfo, Verb};
+pub use status::Status;
+pub(crate) use table::Table;

@@ -1,0 +1,180 @@
+//! Custom resources, from their definition to its end.
+
+mod common;
+
+use common::{define_widgets, dynamic, object, refusal, start, widget, widget_definition};
+use futures::StreamExt;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{
+    Api, Discovery, ResourceExt,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchParams},
+};
+use serde_json::json;
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_is_established_and_served_at_once() {
+    let (_server, client) = start();
+    let widgets = define_widgets(&client).await;
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let status = definitions.get("widgets.example.com").await.unwrap().status.unwrap();
+    let conditions: Vec<_> = status
+        .conditions
+        .unwrap()
+        .into_iter()
+        .map(|c| (c.type_, c.status, c.reason.unwrap_or_default()))
+        .collect();
+    let expected =
+        [("NamesAccepted", "True", "NoConflicts"), ("Established", "True", "InitialNamesAccepted")];
+    assert_eq!(conditions, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
+    assert_eq!(status.stored_versions, Some(vec!["v1".to_owned()]));
+    assert_eq!(status.accepted_names.unwrap().list_kind.as_deref(), Some("WidgetList"));
+
+    let made = widgets.create(&PostParams::default(), &widget("w", 1)).await.unwrap();
+    assert_eq!(made.metadata.generation, Some(1));
+    let discovery = Discovery::new(client.clone()).run_aggregated().await.unwrap();
+    let group = discovery.get("example.com").expect("it is discovered");
+    assert_eq!(group.versions().collect::<Vec<_>>(), ["v1", "v1beta1"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_version_shows_the_same_objects() {
+    let (_server, client) = start();
+    let widgets = define_widgets(&client).await;
+    let old = dynamic(&client, "example.com", "v1beta1", "Widget", "widgets");
+    let mut events = old.watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    widgets.create(&PostParams::default(), &widget("w", 1)).await.unwrap();
+    let seen = old.get("w").await.unwrap();
+    assert_eq!(seen.types.as_ref().unwrap().api_version, "example.com/v1beta1");
+    assert_eq!(common::next(&mut events).await, "ADDED w");
+    let list = old.list(&ListParams::default()).await.unwrap();
+    assert_eq!(list.items[0].types.as_ref().unwrap().api_version, "example.com/v1beta1");
+    let written = old.replace("w", &PostParams::default(), &seen).await.unwrap();
+    assert_eq!(written.resource_version(), seen.resource_version(), "nothing has changed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn generation_follows_the_content_and_not_the_status() {
+    let (_server, client) = start();
+    let widgets = define_widgets(&client).await;
+    widgets.create(&PostParams::default(), &widget("w", 1)).await.unwrap();
+    let params = PatchParams::default();
+    let generation =
+        async |value| widgets.patch("w", &params, &Patch::Merge(value)).await.unwrap().metadata.generation;
+    assert_eq!(generation(json!({"spec": {"size": 2}})).await, Some(2));
+    assert_eq!(generation(json!({"metadata": {"labels": {"a": "b"}}})).await, Some(2));
+    assert_eq!(generation(json!({"status": {"a": "b"}})).await, Some(2));
+    let status =
+        Patch::Merge(json!({"status": {"a": "b"}, "spec": {"size": 9}, "metadata": {"labels": {"c": "d"}}}));
+    let written = widgets.patch_status("w", &params, &status).await.unwrap();
+    assert_eq!((&written.data["status"], &written.data["spec"]["size"]), (&json!({"a": "b"}), &json!(2)));
+    assert!(!written.labels().contains_key("c"), "a status write leaves the metadata alone");
+    let replicas = Patch::Merge(json!({"spec": {"replicas": 4}}));
+    let (code, _, message) = refusal(widgets.patch_scale("w", &params, &replicas).await);
+    assert_eq!(
+        (code, message.as_str()),
+        (500, "Internal error occurred: the spec replicas field \".spec.replicas\" does not exist")
+    );
+    generation(json!({"spec": {"replicas": 3}})).await;
+    assert_eq!(widgets.patch_scale("w", &params, &replicas).await.unwrap().spec.unwrap().replicas, Some(4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_of_another_kind_or_without_a_version_are_refused() {
+    let (_server, client) = start();
+    let widgets = define_widgets(&client).await;
+    let mut other = widget("w", 1);
+    other.types.as_mut().unwrap().api_version = "example.com/v2".into();
+    let (code, _, message) = refusal(widgets.create(&PostParams::default(), &other).await);
+    assert_eq!(code, 400);
+    assert_eq!(
+        message,
+        "the API version in the data (example.com/v2) does not match the expected API version (example.com/v1)"
+    );
+    widgets.create(&PostParams::default(), &widget("w", 1)).await.unwrap();
+    let (code, _, message) = refusal(widgets.replace("w", &PostParams::default(), &widget("w", 2)).await);
+    assert_eq!(code, 422);
+    assert_eq!(
+        message,
+        "widgets.example.com \"w\" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_go_with_their_definition_but_not_before_their_finalizers() {
+    let (_server, client) = start();
+    let widgets = define_widgets(&client).await;
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    widgets.create(&PostParams::default(), &widget("a", 1)).await.unwrap();
+    let mut held = widget("b", 1);
+    held.metadata.finalizers = Some(vec!["example.com/x".into()]);
+    widgets.create(&PostParams::default(), &held).await.unwrap();
+
+    definitions
+        .delete("widgets.example.com", &DeleteParams::default())
+        .await
+        .unwrap()
+        .left()
+        .expect("the definition");
+    assert_eq!(refusal(widgets.get("a").await).0, 404);
+    assert!(widgets.get("b").await.unwrap().metadata.deletion_timestamp.is_some());
+    let pending = definitions.get("widgets.example.com").await.unwrap();
+    assert_eq!(pending.finalizers(), ["customresourcecleanup.apiextensions.k8s.io"]);
+    let (code, _, message) = refusal(widgets.create(&PostParams::default(), &widget("c", 1)).await);
+    assert_eq!(code, 403);
+    assert!(message.ends_with("create not allowed while custom resource definition is terminating"));
+
+    let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+    widgets.patch("b", &PatchParams::default(), &none).await.unwrap();
+    assert_eq!(refusal(definitions.get("widgets.example.com").await).0, 404);
+    let discovery = Discovery::new(client.clone()).run_aggregated().await.unwrap();
+    assert!(discovery.get("example.com").is_none());
+    assert!(widgets.list(&ListParams::default()).await.is_err(), "the path is gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_end_with_their_definition() {
+    let (_server, client) = start();
+    let widgets = define_widgets(&client).await;
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let mut events = widgets.watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    definitions.delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
+    assert!(events.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_belong_to_the_first_definition() {
+    let (_server, client) = start();
+    define_widgets(&client).await;
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let mut second = widget_definition();
+    second.metadata.name = Some("gadgets.example.com".into());
+    second.spec.names.plural = "gadgets".into();
+    second.spec.names.singular = Some("gadget".into());
+    second.spec.names.short_names = None;
+    definitions.create(&PostParams::default(), &second).await.unwrap();
+    let status = definitions.get("gadgets.example.com").await.unwrap().status.unwrap();
+    let conditions = status.conditions.unwrap();
+    let accepted = conditions.iter().find(|condition| condition.type_ == "NamesAccepted").unwrap();
+    assert_eq!((accepted.status.as_str(), accepted.reason.as_deref()), ("False", Some("KindConflict")));
+    assert_eq!(accepted.message.as_deref(), Some("\"Widget\" is already in use"));
+    let gadgets = dynamic(&client, "example.com", "v1", "Widget", "gadgets");
+    assert!(gadgets.list(&ListParams::default()).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn definitions_are_checked() {
+    let (_server, client) = start();
+    let definitions: Api<kube::api::DynamicObject> =
+        Api::all_with(client.clone(), &kube::api::ApiResource::erase::<CustomResourceDefinition>(&()));
+    let mut value = serde_json::to_value(widget_definition()).unwrap();
+    value["metadata"]["name"] = "wrong".into();
+    value["spec"]["versions"][0]["storage"] = false.into();
+    let (code, _, message) = refusal(definitions.create(&PostParams::default(), &object(value)).await);
+    assert_eq!(code, 422);
+    assert!(
+        message
+            .contains("metadata.name: Invalid value: \"wrong\": must be spec.names.plural+\".\"+spec.group"),
+        "{message}"
+    );
+    assert!(message.contains("must have exactly one version marked as storage version"), "{message}");
+}

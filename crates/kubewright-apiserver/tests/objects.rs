@@ -1,0 +1,410 @@
+//! Create, read, update, patch and delete, through a client at the first door.
+
+mod common;
+
+use common::{config_map, config_maps, dynamic, object, refusal, start};
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, Preconditions},
+};
+use serde_json::{Value, json};
+
+#[tokio::test(start_paused = true)]
+async fn a_new_object_gets_its_identity() {
+    let (_server, client) = start();
+    let config_maps = config_maps(&client);
+    let mut sent = config_map("a", "1");
+    sent.metadata.uid = Some("mine".into());
+    let made = config_maps.create(&PostParams::default(), &sent).await.unwrap();
+    assert_ne!(made.uid().unwrap(), "mine");
+    assert_eq!(made.namespace().as_deref(), Some("default"));
+    assert!(made.creation_timestamp().is_some());
+    assert_eq!(made.metadata.generation, None, "ConfigMaps have none");
+    assert_eq!(config_maps.get("a").await.unwrap(), made);
+}
+
+#[tokio::test(start_paused = true)]
+async fn refusals_read_as_upstream_writes_them() {
+    let (_server, client) = start();
+    let config_maps = config_maps(&client);
+    let params = PostParams::default();
+    let made = config_maps.create(&params, &config_map("a", "1")).await.unwrap();
+
+    let expect = |result, code, reason: &str, message: &str| {
+        assert_eq!(refusal::<DynamicObject>(result), (code, reason.to_owned(), message.to_owned()));
+    };
+    expect(config_maps.get("b").await, 404, "NotFound", "configmaps \"b\" not found");
+    expect(
+        config_maps.create(&params, &config_map("a", "1")).await,
+        409,
+        "AlreadyExists",
+        "configmaps \"a\" already exists",
+    );
+    expect(
+        config_maps.create(&params, &made).await,
+        500,
+        "",
+        "resourceVersion should not be set on objects to be created",
+    );
+    let elsewhere: Api<DynamicObject> = {
+        let resource = kube::api::ApiResource::erase::<ConfigMap>(&());
+        Api::namespaced_with(client.clone(), "nowhere", &resource)
+    };
+    expect(
+        elsewhere.create(&params, &config_map("a", "1")).await,
+        404,
+        "NotFound",
+        "namespaces \"nowhere\" not found",
+    );
+    let mut other = config_map("c", "1");
+    other.metadata.namespace = Some("kube-system".into());
+    expect(
+        config_maps.create(&params, &other).await,
+        400,
+        "BadRequest",
+        "the namespace of the provided object does not match the namespace sent on the request",
+    );
+    let mut stale = made.clone();
+    stale.metadata.resource_version = Some("1".into());
+    expect(
+        config_maps.replace("a", &params, &stale).await,
+        409,
+        "Conflict",
+        "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please apply your changes to the latest version and try again",
+    );
+    expect(
+        config_maps.replace("b", &params, &made).await,
+        400,
+        "BadRequest",
+        "the name of the object (a) does not match the name on the URL (b)",
+    );
+    let (code, _, message) = refusal(config_maps.create(&params, &config_map("A", "1")).await);
+    assert_eq!(code, 422);
+    assert!(message.starts_with(
+        "ConfigMap \"A\" is invalid: metadata.name: Invalid value: \"A\": a lowercase RFC 1123"
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_changes_nothing_keeps_the_version() {
+    let (server, client) = start();
+    let config_maps = config_maps(&client);
+    let made = config_maps.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+    let version = server.resource_version();
+    let same = config_maps.replace("a", &PostParams::default(), &made).await.unwrap();
+    assert_eq!(same.resource_version(), made.resource_version());
+    let patch = Patch::Merge(json!({"data": {"key": "1"}}));
+    config_maps.patch("a", &PatchParams::default(), &patch).await.unwrap();
+    assert_eq!(server.resource_version(), version);
+}
+
+#[tokio::test(start_paused = true)]
+async fn patches_change_parts() {
+    let (_server, client) = start();
+    let config_maps = config_maps(&client);
+    config_maps.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+    let params = PatchParams::default();
+    let merge = Patch::Merge(
+        json!({"data": {"key": null, "big": "9007199254740993"}, "metadata": {"labels": {"l": "1"}}}),
+    );
+    let patched = config_maps.patch("a", &params, &merge).await.unwrap();
+    assert_eq!(patched.data["data"], json!({"big": "9007199254740993"}));
+    assert_eq!(patched.labels()["l"], "1");
+
+    let operations =
+        serde_json::from_value(json!([{"op": "replace", "path": "/data/big", "value": "2"}])).unwrap();
+    let patched = config_maps.patch("a", &params, &Patch::Json::<()>(operations)).await.unwrap();
+    assert_eq!(patched.data["data"], json!({"big": "2"}));
+
+    let stale = Patch::Merge(json!({"metadata": {"resourceVersion": "1"}}));
+    assert_eq!(refusal(config_maps.patch("a", &params, &stale).await).0, 409);
+    let strategic = Patch::Strategic(json!({}));
+    let (code, reason, message) = refusal(config_maps.patch("a", &params, &strategic).await);
+    assert_eq!((code, reason.as_str()), (415, "UnsupportedMediaType"));
+    assert_eq!(
+        message,
+        "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json"
+    );
+    assert_eq!(refusal(config_maps.patch("none", &params, &merge).await).0, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn status_and_the_rest_are_written_apart() {
+    let (_server, client) = start();
+    let deployments = dynamic(&client, "apps", "v1", "Deployment", "deployments");
+    let sent = object(json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {"selector": {"matchLabels": {"a": "b"}},
+            "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
+        "status": {"replicas": 7},
+    }));
+    let made = deployments.create(&PostParams::default(), &sent).await.unwrap();
+    assert_eq!(made.metadata.generation, Some(1));
+    assert_eq!(made.data["spec"]["replicas"], 1, "the default");
+    assert!(made.data.get("status").is_none(), "a create brings no status");
+
+    let params = PatchParams::default();
+    let patch = Patch::Merge(json!({"spec": {"replicas": 3}, "status": {"replicas": 3}}));
+    let spec = deployments.patch("web", &params, &patch).await.unwrap();
+    assert_eq!((&spec.data["spec"]["replicas"], spec.data.get("status")), (&json!(3), None));
+    assert_eq!(spec.metadata.generation, Some(2));
+
+    let patch = Patch::Merge(
+        json!({"spec": {"replicas": 9}, "status": {"replicas": 3}, "metadata": {"labels": {"x": "y"}}}),
+    );
+    let status = deployments.patch_status("web", &params, &patch).await.unwrap();
+    assert_eq!(
+        (&status.data["spec"]["replicas"], &status.data["status"]),
+        (&json!(3), &json!({"replicas": 3}))
+    );
+    assert_eq!(status.metadata.generation, Some(2));
+    assert!(status.labels().is_empty(), "a status write leaves a Deployment's labels alone");
+
+    let scale = deployments
+        .patch_scale("web", &params, &Patch::Merge(json!({"spec": {"replicas": 5}})))
+        .await
+        .unwrap();
+    assert_eq!(scale.spec.unwrap().replicas, Some(5));
+    assert_eq!(scale.status.unwrap().selector.as_deref(), Some("a=b"));
+    assert_eq!(deployments.get("web").await.unwrap().metadata.generation, Some(3));
+
+    let mut other = sent.clone();
+    other.data["spec"]["template"]["metadata"]["labels"] = json!({"a": "c"});
+    other.metadata.name = Some("other".into());
+    let (code, _, message) = refusal(deployments.create(&PostParams::default(), &other).await);
+    assert_eq!(code, 422);
+    assert_eq!(
+        message,
+        "Deployment.apps \"other\" is invalid: spec.template.metadata.labels: Invalid value: {\"a\":\"c\"}: `selector` does not match template `labels`"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn finalizers_hold_a_deletion_up() {
+    let (_server, client) = start();
+    let config_maps = config_maps(&client);
+    let mut sent = config_map("a", "1");
+    sent.metadata.finalizers = Some(vec!["example.com/x".into()]);
+    config_maps.create(&PostParams::default(), &sent).await.unwrap();
+    let pending =
+        config_maps.delete("a", &DeleteParams::default()).await.unwrap().left().expect("the object");
+    assert!(pending.metadata.deletion_timestamp.is_some());
+    assert_eq!(pending.metadata.deletion_grace_period_seconds, Some(0));
+    let again = config_maps.delete("a", &DeleteParams::default()).await.unwrap().left().expect("the object");
+    assert_eq!(again.resource_version(), pending.resource_version());
+
+    let (code, _, message) = refusal(config_maps.create(&PostParams::default(), &config_map("a", "1")).await);
+    assert_eq!((code, message.as_str()), (409, "object is being deleted: configmaps \"a\" already exists"));
+    let params = PatchParams::default();
+    let more = Patch::Merge(json!({"metadata": {"finalizers": ["example.com/x", "example.com/y"]}}));
+    let (code, _, message) = refusal(config_maps.patch("a", &params, &more).await);
+    assert_eq!(code, 422);
+    assert!(message.ends_with("no new finalizers can be added if the object is being deleted, found new finalizers []string{\"example.com/y\"}"));
+
+    let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+    let last = config_maps.patch("a", &params, &none).await.unwrap();
+    assert!(last.finalizers().is_empty(), "the write that releases it succeeds");
+    assert_eq!(refusal(config_maps.get("a").await).0, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn deletions_check_their_preconditions() {
+    let (_server, client) = start();
+    let config_maps = config_maps(&client);
+    let made = config_maps.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+    let with = |uid: Option<String>, resource_version: Option<String>| {
+        DeleteParams::default().preconditions(Preconditions { uid, resource_version })
+    };
+    let (code, _, message) = refusal(config_maps.delete("a", &with(Some("u".into()), None)).await);
+    let uid = made.uid().unwrap();
+    assert_eq!(code, 409);
+    assert_eq!(
+        message,
+        format!(
+            "Operation cannot be fulfilled on ConfigMap \"a\": the UID in the precondition (u) does not match the UID in record ({uid}). The object might have been deleted and then recreated"
+        )
+    );
+    assert_eq!(refusal(config_maps.delete("a", &with(None, Some("1".into()))).await).0, 409);
+    let status =
+        config_maps.delete("a", &with(made.uid(), made.resource_version())).await.unwrap().right().unwrap();
+    assert!(status.is_success());
+    assert_eq!(status.details.unwrap().uid, uid);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dry_runs_leave_no_trace() {
+    let (server, client) = start();
+    let config_maps = config_maps(&client);
+    let version = server.resource_version();
+    let dry = PostParams { dry_run: true, ..PostParams::default() };
+    let made = config_maps.create(&dry, &config_map("a", "1")).await.unwrap();
+    assert!(made.uid().is_some());
+    assert_eq!(made.resource_version(), None);
+    config_maps.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+    config_maps
+        .patch(
+            "a",
+            &PatchParams { dry_run: true, ..PatchParams::default() },
+            &Patch::Merge(json!({"data": null})),
+        )
+        .await
+        .unwrap();
+    config_maps.delete("a", &DeleteParams::default().dry_run()).await.unwrap();
+    assert_eq!(server.resource_version(), version + 1);
+    let bad = PostParams { field_manager: None, ..PostParams::default() };
+    let request = kube::core::Request::new("/api/v1/namespaces/default/configmaps");
+    let mut request = request.create(&bad, serde_json::to_vec(&config_map("b", "1")).unwrap()).unwrap();
+    *request.uri_mut() = "/api/v1/namespaces/default/configmaps?dryRun=Some".parse().unwrap();
+    let (code, _, message) = refusal(client.request::<Value>(request).await);
+    assert_eq!(code, 422);
+    assert!(message.ends_with("dryRun: Unsupported value: \"Some\": supported values: \"All\""), "{message}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn generated_names_are_unique() {
+    let (_server, client) = start();
+    let config_maps = config_maps(&client);
+    let mut sent = config_map("x", "1");
+    sent.metadata.name = None;
+    sent.metadata.generate_name = Some("job-".into());
+    let first = config_maps.create(&PostParams::default(), &sent).await.unwrap().name_any();
+    let second = config_maps.create(&PostParams::default(), &sent).await.unwrap().name_any();
+    assert!(first.starts_with("job-") && first.len() == 9);
+    assert_ne!(first, second);
+}
+
+#[tokio::test(start_paused = true)]
+async fn collections_are_deleted_by_selector() {
+    let (_server, client) = start();
+    let config_maps = config_maps(&client);
+    for (name, label) in [("a", "1"), ("b", "2"), ("c", "1")] {
+        let mut sent = config_map(name, "1");
+        sent.metadata.labels = Some([("l".into(), label.into())].into());
+        config_maps.create(&PostParams::default(), &sent).await.unwrap();
+    }
+    let params = ListParams::default().labels("l=1");
+    let deleted =
+        config_maps.delete_collection(&DeleteParams::default(), &params).await.unwrap().left().unwrap();
+    assert_eq!(deleted.items.len(), 2);
+    let left: Vec<_> =
+        config_maps.list(&ListParams::default()).await.unwrap().iter().map(ResourceExt::name_any).collect();
+    assert_eq!(left, ["b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_on_a_node_get_time_to_stop() {
+    let (_server, client) = start();
+    let pods: Api<Pod> = Api::default_namespaced(client.clone());
+    let pod = |name: &str, node: Option<&str>| -> Pod {
+        serde_json::from_value(json!({"metadata": {"name": name}, "spec": {"nodeName": node, "containers": [{"name": "c", "image": "i"}]}})).unwrap()
+    };
+    let made = pods.create(&PostParams::default(), &pod("a", None)).await.unwrap();
+    assert_eq!(made.status.unwrap().phase.as_deref(), Some("Pending"));
+    pods.delete("a", &DeleteParams::default()).await.unwrap();
+    assert_eq!(refusal(pods.get("a").await).0, 404);
+
+    pods.create(&PostParams::default(), &pod("b", Some("n"))).await.unwrap();
+    let pending = pods.delete("b", &DeleteParams::default()).await.unwrap().left().unwrap();
+    assert_eq!(pending.metadata.deletion_grace_period_seconds, Some(30));
+    pods.delete("b", &DeleteParams::default().grace_period(0)).await.unwrap();
+    assert_eq!(refusal(pods.get("b").await).0, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn secrets_encode_their_texts_and_can_be_frozen() {
+    let (_server, client) = start();
+    let secrets: Api<Secret> = Api::default_namespaced(client);
+    let secret = serde_json::from_value(
+        json!({"metadata": {"name": "s"}, "stringData": {"a": "b"}, "immutable": true}),
+    )
+    .unwrap();
+    let made = secrets.create(&PostParams::default(), &secret).await.unwrap();
+    assert_eq!(made.string_data, None);
+    assert_eq!(made.data.unwrap()["a"].0, b"b");
+    assert_eq!(made.type_.as_deref(), Some("Opaque"));
+    let patch = Patch::Merge(json!({"data": {"a": "Yg=="}, "stringData": {"a": "c"}}));
+    let (code, _, message) = refusal(secrets.patch("s", &PatchParams::default(), &patch).await);
+    assert_eq!(
+        (code, message.as_str()),
+        (422, "Secret \"s\" is invalid: data: Forbidden: field is immutable when `immutable` is set")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn services_get_an_address_and_give_it_back() {
+    let (_server, client) = start();
+    let services = dynamic(&client, "", "v1", "Service", "services");
+    let service = |name: &str, address: Option<&str>| {
+        let mut service = object(
+            json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}}),
+        );
+        if let Some(address) = address {
+            service.data["spec"]["clusterIP"] = address.into();
+        }
+        service
+    };
+    let params = PostParams::default();
+    let first = services.create(&params, &service("a", None)).await.unwrap();
+    assert_eq!(first.data["spec"]["clusterIP"], "10.0.0.2");
+    assert_eq!(first.data["spec"]["ports"][0], json!({"port": 80, "protocol": "TCP", "targetPort": 80}));
+    let kept = services.replace("a", &params, &service("a", None)).await.unwrap();
+    assert_eq!(kept.data["spec"]["clusterIP"], "10.0.0.2");
+    let (code, _, message) = refusal(services.create(&params, &service("b", Some("10.0.0.2"))).await);
+    assert_eq!(code, 422);
+    assert!(message.contains("provided IP is already allocated"));
+    services.delete("a", &DeleteParams::default()).await.unwrap();
+    services.create(&params, &service("b", Some("10.0.0.2"))).await.unwrap();
+    let headless = services.create(&params, &service("c", Some("None"))).await.unwrap();
+    assert_eq!(headless.data["spec"]["clusterIP"], "None");
+}
+
+#[tokio::test(start_paused = true)]
+async fn leases_are_created_by_an_update_and_updated_by_version() {
+    let (_server, client) = start();
+    let leases = dynamic(&client, "coordination.k8s.io", "v1", "Lease", "leases");
+    let lease = object(
+        json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l"}, "spec": {"holderIdentity": "a"}}),
+    );
+    leases.replace("l", &PostParams::default(), &lease).await.unwrap();
+    let (code, _, message) = refusal(leases.replace("l", &PostParams::default(), &lease).await);
+    assert_eq!(
+        (code, message.as_str()),
+        (
+            422,
+            "leases.coordination.k8s.io \"l\" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update"
+        )
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_have_two_shapes() {
+    let (_server, client) = start();
+    let core = dynamic(&client, "", "v1", "Event", "events");
+    let new = dynamic(&client, "events.k8s.io", "v1", "Event", "events");
+    let event = object(json!({
+        "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e"},
+        "regarding": {"kind": "Pod", "name": "p"}, "note": "text", "reason": "Because",
+    }));
+    new.create(&PostParams::default(), &event).await.unwrap();
+    let old = core.get("e").await.unwrap();
+    assert_eq!(old.data["message"], "text");
+    assert_eq!(old.data["involvedObject"]["name"], "p");
+    assert_eq!(old.types.unwrap().api_version, "v1");
+    let by_kind = ListParams::default().fields("regarding.kind=Pod");
+    let found = new.list(&by_kind).await.unwrap();
+    assert_eq!(found.items[0].data["note"], "text");
+    let (code, _, message) = refusal(core.list(&by_kind).await);
+    assert_eq!((code, message.as_str()), (400, "field label not supported: regarding.kind"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_seed_repeats_a_run() {
+    let run = async || {
+        let server = kubewright_apiserver::ApiServer::builder().seed(7).build();
+        let client = Client::new(server.service(), "default");
+        let made = config_maps(&client).create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+        serde_json::to_string(&made).unwrap()
+    };
+    assert_eq!(run().await, run().await);
+}

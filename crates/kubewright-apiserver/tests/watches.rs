@@ -1,0 +1,300 @@
+//! Lists and watches, through a client at the first door.
+
+mod common;
+
+use std::{num::NonZeroUsize, time::Duration};
+
+use common::{config_map, config_maps, next, refusal, start};
+use futures::{StreamExt, TryStreamExt};
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, VersionMatch, WatchEvent, WatchParams},
+};
+use kubewright_apiserver::{ApiServer, Fault, Status, Verb};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+async fn put(client: &Client, name: &str, value: &str) -> String {
+    let config_maps = config_maps(client);
+    let patch = Patch::Merge(json!({"data": {"key": value}}));
+    let result = match config_maps.patch(name, &PatchParams::default(), &patch).await {
+        Err(_) => config_maps.create(&PostParams::default(), &config_map(name, value)).await,
+        found => found,
+    };
+    result.unwrap().resource_version().unwrap()
+}
+
+async fn label(client: &Client, name: &str, value: Value) {
+    let patch = Patch::Merge(json!({"metadata": {"labels": {"l": value}}}));
+    config_maps(client).patch(name, &PatchParams::default(), &patch).await.unwrap();
+}
+
+async fn delete(client: &Client, name: &str) {
+    config_maps(client).delete(name, &DeleteParams::default()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_goes_on_where_a_list_ends() {
+    let (_server, client) = start();
+    put(&client, "a", "1").await;
+    let list = config_maps(&client).list(&ListParams::default()).await.unwrap();
+    put(&client, "b", "1").await;
+    put(&client, "a", "2").await;
+    delete(&client, "b").await;
+    let version = list.metadata.resource_version.unwrap();
+    let mut events = config_maps(&client).watch(&WatchParams::default(), &version).await.unwrap().boxed();
+    for expected in ["ADDED b", "MODIFIED a", "DELETED b"] {
+        assert_eq!(next(&mut events).await, expected);
+    }
+    put(&client, "c", "1").await;
+    assert_eq!(next(&mut events).await, "ADDED c");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_from_nowhere_begins_with_what_is_there() {
+    let (_server, client) = start();
+    put(&client, "b", "1").await;
+    put(&client, "a", "1").await;
+    let mut events = config_maps(&client).watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    delete(&client, "a").await;
+    for expected in ["ADDED a", "ADDED b", "DELETED a"] {
+        assert_eq!(next(&mut events).await, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn deleted_objects_carry_the_version_of_the_deletion() {
+    let (server, client) = start();
+    put(&client, "a", "1").await;
+    let mut events = config_maps(&client).watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    next(&mut events).await;
+    delete(&client, "a").await;
+    let Some(WatchEvent::Deleted(gone)) = events.try_next().await.unwrap() else { panic!("a deletion") };
+    assert_eq!(gone.resource_version().unwrap(), server.resource_version().to_string());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_streaming_list_ends_with_an_annotated_bookmark() {
+    let (server, client) = start();
+    put(&client, "a", "1").await;
+    let params = WatchParams::default().initial_events();
+    let mut events = config_maps(&client).watch(&params, "0").await.unwrap().boxed();
+    assert_eq!(next(&mut events).await, "ADDED a");
+    let Some(WatchEvent::Bookmark(bookmark)) = events.try_next().await.unwrap() else { panic!("a bookmark") };
+    assert_eq!(bookmark.metadata.annotations["k8s.io/initial-events-end"], "true");
+    assert_eq!(bookmark.metadata.resource_version, server.resource_version().to_string());
+    put(&client, "b", "1").await;
+    assert_eq!(next(&mut events).await, "ADDED b");
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_enter_and_leave_a_selector() {
+    let (server, client) = start();
+    put(&client, "a", "1").await;
+    let params = WatchParams { bookmarks: false, ..WatchParams::default().labels("l=1") };
+    let mut events = config_maps(&client).watch(&params, "0").await.unwrap().boxed();
+    label(&client, "a", json!("1")).await;
+    assert_eq!(next(&mut events).await, "ADDED a");
+    put(&client, "a", "2").await;
+    assert_eq!(next(&mut events).await, "MODIFIED a");
+    label(&client, "a", json!("2")).await;
+    let Some(WatchEvent::Deleted(left)) = events.try_next().await.unwrap() else { panic!("it has left") };
+    assert_eq!(left.labels()["l"], "1", "the object as it was last selected");
+    assert_eq!(left.resource_version().unwrap(), server.resource_version().to_string());
+    delete(&client, "a").await;
+    assert!(events.next().await.is_none(), "nothing comes but the end of the watch");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_field_selector_watches_one_object() {
+    let (_server, client) = start();
+    let params = WatchParams::default().fields("metadata.name=b");
+    let mut events = config_maps(&client).watch(&params, "0").await.unwrap().boxed();
+    put(&client, "a", "1").await;
+    put(&client, "b", "1").await;
+    assert_eq!(next(&mut events).await, "ADDED b");
+}
+
+#[tokio::test(start_paused = true)]
+async fn namespaces_are_watched_apart() {
+    let (_server, client) = start();
+    let system: Api<ConfigMap> = Api::namespaced(client.clone(), "kube-system");
+    let mut events = system.watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    put(&client, "a", "1").await;
+    let made = ConfigMap {
+        metadata: kube::api::ObjectMeta { name: Some("b".into()), ..Default::default() },
+        ..Default::default()
+    };
+    system.create(&PostParams::default(), &made).await.unwrap();
+    assert_eq!(next(&mut events).await, "ADDED b");
+}
+
+#[tokio::test(start_paused = true)]
+async fn bookmarks_come_each_interval_and_before_the_end() {
+    let (server, client) = start();
+    let params = WatchParams::default().timeout(90);
+    let started = Instant::now();
+    let mut events = config_maps(&client).watch(&params, "0").await.unwrap().boxed();
+    let expected = format!("BOOKMARK {}", server.resource_version());
+    assert_eq!(next(&mut events).await, expected);
+    assert_eq!(started.elapsed().as_secs(), 60);
+    assert_eq!(next(&mut events).await, expected);
+    assert_eq!(started.elapsed().as_secs(), 88);
+    assert!(events.next().await.is_none(), "a clean end");
+    assert_eq!(started.elapsed().as_secs(), 90);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_from_before_the_log_has_expired() {
+    let (server, client) = start();
+    let old = put(&client, "a", "1").await;
+    put(&client, "a", "2").await;
+    server.compact();
+    let mut events = config_maps(&client).watch(&WatchParams::default(), &old).await.unwrap().boxed();
+    assert_eq!(next(&mut events).await, "ERROR 410 Expired");
+    assert!(events.next().await.is_none());
+    let newest = server.resource_version().to_string();
+    let mut events = config_maps(&client).watch(&WatchParams::default(), &newest).await.unwrap().boxed();
+    put(&client, "b", "1").await;
+    assert_eq!(next(&mut events).await, "ADDED b");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_falls_behind_its_log_expires() {
+    let server = ApiServer::builder().events_per_resource(NonZeroUsize::new(2).unwrap()).build();
+    let client = Client::new(server.service(), "default");
+    put(&client, "a", "0").await;
+    let mut events = config_maps(&client).watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    assert_eq!(next(&mut events).await, "ADDED a");
+    for value in 1..10 {
+        put(&client, "a", &value.to_string()).await;
+    }
+    assert_eq!(next(&mut events).await, "ERROR 410 Expired");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_are_of_one_version() {
+    let (server, client) = start();
+    for name in ["a", "b", "c", "d", "e"] {
+        put(&client, name, "1").await;
+    }
+    let config_maps = config_maps(&client);
+    let first = config_maps.list(&ListParams::default().limit(2)).await.unwrap();
+    assert_eq!(first.metadata.remaining_item_count, Some(3));
+    delete(&client, "c").await;
+    put(&client, "bb", "1").await;
+    let token = first.metadata.continue_.unwrap();
+    let second = config_maps.list(&ListParams::default().limit(2).continue_token(&token)).await.unwrap();
+    let names: Vec<_> = second.items.iter().map(ResourceExt::name_any).collect();
+    assert_eq!(names, ["c", "d"]);
+    assert_eq!(second.metadata.resource_version, first.metadata.resource_version);
+    let last = second.metadata.continue_.unwrap();
+    server.compact();
+    let (code, reason, message) =
+        refusal(config_maps.list(&ListParams::default().continue_token(&last)).await);
+    assert_eq!((code, reason.as_str()), (410, "Expired"));
+    assert!(
+        message
+            .starts_with("The provided continue parameter is too old to display a consistent list result.")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_can_be_read_at_a_version() {
+    let (server, client) = start();
+    let old = put(&client, "a", "1").await;
+    put(&client, "b", "1").await;
+    let config_maps = config_maps(&client);
+    let exact = |version: &str| ListParams::default().at(version).matching(VersionMatch::Exact);
+    assert_eq!(config_maps.list(&exact(&old)).await.unwrap().items.len(), 1);
+    let newer = ListParams::default().at(&old).matching(VersionMatch::NotOlderThan);
+    assert_eq!(config_maps.list(&newer).await.unwrap().items.len(), 2);
+    server.compact();
+    assert_eq!(refusal(config_maps.list(&exact(&old)).await).0, 410);
+
+    let started = Instant::now();
+    let (code, reason, message) = refusal(config_maps.list(&exact("100")).await);
+    assert_eq!((code, reason.as_str(), started.elapsed().as_secs()), (504, "Timeout", 3));
+    assert_eq!(
+        message,
+        format!("Timeout: Too large resource version: 100, current: {}", server.resource_version())
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_is_listed_and_watched_alone() {
+    let (_server, client) = start();
+    put(&client, "a", "1").await;
+    let config_maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
+    let list = config_maps.list_metadata(&ListParams::default()).await.unwrap();
+    assert_eq!(list.items[0].name_any(), "a");
+    let mut events = config_maps.watch_metadata(&WatchParams::default(), "0").await.unwrap().boxed();
+    assert_eq!(next(&mut events).await, "ADDED a");
+    let patch = Patch::Merge(json!({"metadata": {"labels": {"l": "1"}}}));
+    let patched = config_maps.patch_metadata("a", &PatchParams::default(), &patch).await.unwrap();
+    assert_eq!(patched.types.as_ref().unwrap().kind, "PartialObjectMetadata");
+    assert_eq!(next(&mut events).await, "MODIFIED a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_can_be_cut_between_any_two_events() {
+    let (server, client) = start();
+    for name in ["a", "b", "c"] {
+        put(&client, name, "1").await;
+    }
+    for delivered in 0..=3 {
+        server
+            .faults()
+            .add(Fault::cut_watch(delivered).when(|request| request.is(Verb::Watch, "configmaps")));
+        let mut events = config_maps(&client).watch(&WatchParams::default(), "0").await.unwrap().boxed();
+        for expected in ["ADDED a", "ADDED b", "ADDED c"].iter().take(delivered) {
+            assert_eq!(next(&mut events).await, *expected);
+        }
+        assert!(events.next().await.expect("an error, not an end").is_err(), "{delivered}");
+    }
+    assert_eq!(server.faults().pending(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_answer_delay_and_lose() {
+    let (server, client) = start();
+    let config_maps = config_maps(&client);
+    let gone = Fault::respond(Status::expired("too old")).when(|request| request.verb == Verb::Watch);
+    let handle = server.faults().add(gone);
+    let result = config_maps.watch(&WatchParams::default(), "5").await.map(|_| ());
+    assert_eq!(refusal(result), (410, "Expired".into(), "too old".into()));
+    assert_eq!(handle.fired(), 1);
+
+    server.faults().add(Fault::delay(Duration::from_secs(7)));
+    let started = Instant::now();
+    config_maps.list(&ListParams::default()).await.unwrap();
+    assert_eq!(started.elapsed().as_secs(), 7);
+
+    server.faults().add(Fault::lose_answer().when(|request| request.verb == Verb::Create));
+    let lost = config_maps.create(&PostParams::default(), &config_map("a", "1")).await;
+    assert!(matches!(lost, Err(kube::Error::Service(_))), "{lost:?}");
+    assert!(config_maps.get("a").await.is_ok(), "it was committed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn concurrent_watches_see_one_order() {
+    let (_server, client) = start();
+    let pods: Api<Pod> = Api::default_namespaced(client.clone());
+    let mut first = pods.watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    let mut second = pods.watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    let pod = |name: String| -> Pod {
+        serde_json::from_value(
+            json!({"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}]}}),
+        )
+        .unwrap()
+    };
+    let create = |name: String| {
+        let pods = pods.clone();
+        async move { pods.create(&PostParams::default(), &pod(name)).await.unwrap() }
+    };
+    futures::future::join_all((0..20).map(|n| create(format!("p{n}")))).await;
+    for _ in 0..20 {
+        assert_eq!(next(&mut first).await, next(&mut second).await);
+    }
+}

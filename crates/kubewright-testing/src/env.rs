@@ -1,0 +1,143 @@
+//! An API server for one test.
+
+use std::{fmt, time::Duration};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kubewright::{
+    cache::{Cache, CacheOptions},
+    client::{Client, ObjectKey},
+    manager::{Manager, ManagerBuilder},
+    object::Object,
+};
+use kubewright_apiserver::ApiServer;
+use serde::Serialize;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::RunningManager;
+
+/// An embedded API server, a client of it, and a cache to wait for facts with.
+///
+/// Methods panic instead of returning errors: a test has nothing better to do. Everything ends when the environment is dropped.
+pub struct TestEnv {
+    server: ApiServer,
+    kube: kube::Client,
+    pub(crate) client: Client,
+    pub(crate) timeout: Duration,
+    // Aborted when the environment is dropped.
+    _tasks: JoinSet<()>,
+}
+
+/// Says what a [`TestEnv`] is like.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct TestEnvBuilder {
+    timeout: Duration,
+}
+
+impl TestEnv {
+    /// An environment as most tests want it.
+    pub async fn start() -> Self {
+        Self::builder().start().await
+    }
+
+    /// An environment that differs from the usual one.
+    pub fn builder() -> TestEnvBuilder {
+        TestEnvBuilder { timeout: Duration::from_secs(30) }
+    }
+
+    /// The API server.
+    pub fn server(&self) -> &ApiServer {
+        &self.server
+    }
+
+    /// A client of the API server, with every permission.
+    pub fn kube(&self) -> kube::Client {
+        self.kube.clone()
+    }
+
+    /// A manager that talks to the API server; the test adds what it needs and runs it with [`run`](Self::run).
+    pub fn manager(&self) -> ManagerBuilder {
+        Manager::builder().kube_client(self.kube())
+    }
+
+    /// Runs a manager until it is stopped or dropped.
+    pub fn run(&self, manager: Manager) -> RunningManager {
+        RunningManager::start(manager)
+    }
+
+    /// The metadata of an object that is to be created.
+    pub fn meta(&self, key: &ObjectKey) -> ObjectMeta {
+        ObjectMeta {
+            name: Some(key.name().to_owned()),
+            namespace: key.namespace().map(ToOwned::to_owned),
+            ..ObjectMeta::default()
+        }
+    }
+
+    /// Creates an object and gives it back as it was stored.
+    ///
+    /// # Panics
+    /// If the API server refuses it.
+    #[track_caller]
+    pub fn create<K: Object + Serialize>(&self, object: &K) -> impl Future<Output = K> {
+        let caller = std::panic::Location::caller();
+        async move {
+            match self.client.create(object).await {
+                Ok(stored) => stored,
+                Err(error) => panic!("{caller}: {error}: {}", source(&error)),
+            }
+        }
+    }
+
+    /// Deletes an object.
+    ///
+    /// # Panics
+    /// If the API server refuses that.
+    #[track_caller]
+    pub fn delete<K: Object>(&self, key: &ObjectKey) -> impl Future<Output = ()> {
+        let caller = std::panic::Location::caller();
+        async move {
+            if let Err(error) = self.client.delete::<K>(key, &kube::api::DeleteParams::default()).await {
+                panic!("{caller}: {error}: {}", source(&error));
+            }
+        }
+    }
+}
+
+impl TestEnvBuilder {
+    /// How long waits may take before the test fails.
+    ///
+    /// Default: 30 s of the test's own time.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Starts the API server.
+    pub async fn start(self) -> TestEnv {
+        let server = ApiServer::builder().build();
+        let kube = kube::Client::new(server.service(), "default");
+        let cache = Cache::new(kube.clone(), CacheOptions::default());
+        let client = Client::new(kube.clone(), cache.clone());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            if let Err(error) = cache.start(CancellationToken::new()).await {
+                panic!("the test's own cache failed: {error}");
+            }
+        });
+        // The cache has to have started before somebody waits for a fact.
+        tokio::task::yield_now().await;
+        TestEnv { server, kube, client, timeout: self.timeout, _tasks: tasks }
+    }
+}
+
+impl fmt::Debug for TestEnv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TestEnv").field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
+fn source(error: &dyn std::error::Error) -> String {
+    error.source().map(ToString::to_string).unwrap_or_default()
+}

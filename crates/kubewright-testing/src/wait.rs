@@ -1,0 +1,48 @@
+//! Waiting for a fact, under a timeout.
+
+use std::sync::Arc;
+
+use kubewright::{client::ObjectKey, object::Object};
+use tokio::time::timeout;
+
+use crate::TestEnv;
+
+impl TestEnv {
+    /// Waits until `fact` holds for an object, or for its absence (`None`), and gives what it held for.
+    ///
+    /// Looks whenever the object's kind changes; no sleeping, no polling.
+    ///
+    /// # Panics
+    /// If the fact does not hold within the environment's timeout; the message shows the object as it was then.
+    #[track_caller]
+    pub fn wait_for<K: Object>(
+        &self,
+        key: &ObjectKey,
+        fact: impl FnMut(Option<&K>) -> bool,
+    ) -> impl Future<Output = Option<Arc<K>>> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let cache = self.client.cache();
+            match timeout(self.timeout, cache.wait_for(key, fact)).await {
+                Ok(Ok(object)) => object,
+                Ok(Err(error)) => panic!("{caller}: failed to wait for {key}: {error}"),
+                Err(_) => {
+                    let last = cache.get::<K>(key).await;
+                    panic!("{caller}: waited {:?} in vain for {key}, which is {last:#?}", self.timeout)
+                }
+            }
+        }
+    }
+
+    /// Waits until an object is gone.
+    ///
+    /// # Panics
+    /// As [`wait_for`](Self::wait_for).
+    #[track_caller]
+    pub fn wait_gone<K: Object>(&self, key: &ObjectKey) -> impl Future<Output = ()> {
+        let waited = self.wait_for::<K>(key, |object| object.is_none());
+        async move {
+            waited.await;
+        }
+    }
+}

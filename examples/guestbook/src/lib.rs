@@ -1,0 +1,19 @@
+//! An operator for guestbooks: each `Guestbook` gets a Deployment that serves it, a Service in front, and a ConfigMap with its message.
+//!
+//! - `api` is the kind, `children` what each object should have, `status` what it says of itself.
+//! - `reconciler` drives the one to the other; `operator` wires it to its watches.
+//! - `embedded` and `samples` run it all without a cluster; `story` tells a person what happens.
+
+mod api;
+mod children;
+pub mod embedded;
+mod operator;
+mod reconciler;
+pub mod samples;
+mod status;
+mod story;
+
+pub use api::{Guestbook, GuestbookSpec, GuestbookStatus};
+pub use children::{ARCHIVE, FINALIZER};
+pub use operator::add_to_manager;
+pub use story::Story;
