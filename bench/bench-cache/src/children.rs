@@ -8,7 +8,12 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::{client::Client, door::{Address, Door}, measurement::Measurement, pods::Pods};
+use crate::{
+    client::Client,
+    door::{Address, Door},
+    measurement::Measurement,
+    pods::Pods,
+};
 
 /// A server in a process of its own. It ends when this is dropped.
 #[derive(Debug)]

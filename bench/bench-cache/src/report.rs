@@ -39,7 +39,12 @@ struct Goal {
 
 impl Report {
     /// Rows in the order of `plan`.
-    pub(crate) fn new(shape: Shape, rounds: u32, plan: &[(Client, Door)], measurements: &[Measurement]) -> Self {
+    pub(crate) fn new(
+        shape: Shape,
+        rounds: u32,
+        plan: &[(Client, Door)],
+        measurements: &[Measurement],
+    ) -> Self {
         let rows = plan.iter().filter_map(|(client, door)| {
             let of_row: Vec<_> =
                 measurements.iter().filter(|found| (found.client, found.door) == (*client, *door)).collect();
@@ -57,7 +62,8 @@ impl Report {
             let figure = self.row(Client::Kubewright, goal.door).and_then(goal.figure);
             // A figure that was not measured is a goal that was not met.
             let figure = figure.unwrap_or(f64::NAN);
-            (figure.is_nan() || figure > goal.limit).then(|| format!("{} ({figure:.1} > {})", goal.name, goal.limit))
+            (figure.is_nan() || figure > goal.limit)
+                .then(|| format!("{} ({figure:.1} > {})", goal.name, goal.limit))
         });
         missed.collect()
     }
@@ -65,7 +71,10 @@ impl Report {
     fn head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shape { objects, workloads, .. } = self.shape;
         let (mean, share) = (self.shape.mean_bytes() / 1000.0, self.shape.managed_fields_share() * 100.0);
-        writeln!(f, "{objects} pods of {workloads} workloads; {mean:.1} kB of JSON each, {share:.0} % of it managedFields")?;
+        writeln!(
+            f,
+            "{objects} pods of {workloads} workloads; {mean:.1} kB of JSON each, {share:.0} % of it managedFields"
+        )?;
         if let Some(received) = self.rows.iter().find_map(|row| row.received_per_pod) {
             writeln!(f, "as served: {:.1} kB of JSON per pod", received / 1000.0)?;
         }
@@ -74,20 +83,31 @@ impl Report {
     }
 
     fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<11} {:<28} {:>8} {:>12} {:>9} {:>7}", "door", "client", "RSS/pod", "peak/steady", "CPU/pod", "wall")?;
+        writeln!(
+            f,
+            "{:<11} {:<28} {:>8} {:>12} {:>9} {:>7}",
+            "door", "client", "RSS/pod", "peak/steady", "CPU/pod", "wall"
+        )?;
         for row in &self.rows {
             let rss = cell(row.rss_per_pod.map(|bytes| bytes / 1000.0), 1, " kB");
             let peak = cell(row.peak_to_steady, 2, "");
             let (client, door) = (row.client, row.door);
-            let (cpu, wall) = (cell(Some(row.cpu_per_pod_us), 1, " µs"), cell(Some(row.wall_seconds), 2, " s"));
+            let (cpu, wall) =
+                (cell(Some(row.cpu_per_pod_us), 1, " µs"), cell(Some(row.wall_seconds), 2, " s"));
             writeln!(f, "{door:<11} {client:<28} {rss:>8} {peak:>12} {cpu:>9} {wall:>7}")?;
         }
-        writeln!(f, "\nin process, client and server share a process: CPU counts both, memory is not told apart")?;
+        writeln!(
+            f,
+            "\nin process, client and server share a process: CPU counts both, memory is not told apart"
+        )?;
         if let (Some(whole), Some(floor)) =
             (self.row(Client::Kubewright, Door::InProcess), self.row(Client::Floor, Door::InProcess))
         {
             let own = whole.cpu_per_pod_us - floor.cpu_per_pod_us;
-            writeln!(f, "in process, kubewright by itself (without what the floor costs): {own:.1} µs CPU/pod")?;
+            writeln!(
+                f,
+                "in process, kubewright by itself (without what the floor costs): {own:.1} µs CPU/pod"
+            )?;
         }
         Ok(())
     }
@@ -107,7 +127,9 @@ impl Report {
 
 impl Row {
     fn new(client: Client, door: Door, measurements: &[&Measurement]) -> Option<Self> {
-        let of = |figure: &dyn Fn(&Measurement) -> Option<f64>| median(measurements.iter().filter_map(|it| figure(it)));
+        let of = |figure: &dyn Fn(&Measurement) -> Option<f64>| {
+            median(measurements.iter().filter_map(|it| figure(it)))
+        };
         Some(Self {
             client,
             door,
@@ -207,7 +229,10 @@ mod tests {
             measurement(Client::KubeRsStreaming, Door::Tls, 150, 84_000),
         ]);
         let lines: Vec<_> = text.lines().filter(|line| line.starts_with("TLS")).collect();
-        assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>(), ["TLS", "kubewright", "7.0", "kB", "2.00", "10.0", "µs", "1.00", "s"]);
+        assert_eq!(
+            lines[0].split_whitespace().collect::<Vec<_>>(),
+            ["TLS", "kubewright", "7.0", "kB", "2.00", "10.0", "µs", "1.00", "s"]
+        );
         assert!(lines[1].contains("84.0 kB"));
         assert!(lines[2].ends_with("RSS 12.0 : 1, CPU 15.0 : 1"), "{}", lines[2]);
     }

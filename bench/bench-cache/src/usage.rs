@@ -61,7 +61,8 @@ impl Memory {
         let field = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
             let kilobytes = line.and_then(|rest| rest.strip_prefix(':')?.trim().strip_suffix(" kB"));
-            let kilobytes: u64 = kilobytes.with_context(|| format!("/proc/self/status has no {name} in kB"))?.parse()?;
+            let kilobytes: u64 =
+                kilobytes.with_context(|| format!("/proc/self/status has no {name} in kB"))?.parse()?;
             Ok::<_, anyhow::Error>(kilobytes * 1024)
         };
         Ok(Self { rss_bytes: field("VmRSS")?, peak_bytes: field("VmHWM")? })

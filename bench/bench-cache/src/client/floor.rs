@@ -8,7 +8,8 @@ use kube::client::Body;
 
 /// Reads a streaming list to its end and gives its length in bytes.
 pub(super) async fn read(client: kube::Client) -> Result<u64> {
-    let request = Request::get(STREAMING_LIST).header(header::ACCEPT, "application/json").body(Body::empty())?;
+    let request =
+        Request::get(STREAMING_LIST).header(header::ACCEPT, "application/json").body(Body::empty())?;
     let answer = client.send(request).await?;
     ensure!(answer.status().is_success(), "the server answered {}", answer.status());
     let mut body = answer.into_body();
@@ -38,8 +39,7 @@ impl Tail {
     }
 }
 
-const STREAMING_LIST: &str =
-    "/api/v1/pods?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+const STREAMING_LIST: &str = "/api/v1/pods?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
 /// Longer than the bookmark, shorter than a bookmark and a pod.
 const BOOKMARK_BYTES: usize = 512;
 
@@ -52,7 +52,8 @@ mod tests {
         let stream = [&[b'x'; 2000], b"{\"k8s.io/initial-events-end\":\"true\"}}\n".as_slice()].concat();
         for piece in [1, 7, 64, 600, 5000] {
             let mut tail = Tail::default();
-            let ends: Vec<_> = stream.chunks(piece).map(|piece| tail.push(&Bytes::copy_from_slice(piece))).collect();
+            let ends: Vec<_> =
+                stream.chunks(piece).map(|piece| tail.push(&Bytes::copy_from_slice(piece))).collect();
             assert_eq!(ends.iter().position(|end| *end), Some(ends.len() - 1), "in pieces of {piece}");
         }
     }

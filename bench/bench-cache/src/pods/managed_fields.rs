@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 /// Source: structured-merge-diff `fieldpath`, the `FieldsV1` encoding.
 pub(super) fn managed_fields(pod: &Value, time: &str) -> Value {
     let metadata = pod["metadata"].as_object().into_iter().flatten();
-    let metadata = metadata.filter(|(key, _)| ["annotations", "generateName", "labels", "ownerReferences"].contains(&key.as_str()));
+    let metadata = metadata.filter(|(key, _)| {
+        ["annotations", "generateName", "labels", "ownerReferences"].contains(&key.as_str())
+    });
     let metadata: Map<_, _> = metadata.map(|(key, value)| (format!("f:{key}"), owned(key, value))).collect();
     let spec = fields(&pod["spec"], false);
     json!([
@@ -43,7 +45,8 @@ fn owned(name: &str, value: &Value) -> Value {
 /// The fields of one object; `whole` says that the object itself is owned too.
 fn fields(object: &Value, whole: bool) -> Map<String, Value> {
     let own = whole.then(|| (".".to_owned(), json!({})));
-    let members = object.as_object().into_iter().flatten().filter(|(key, _)| !OWNED_BY_NOBODY.contains(&key.as_str()));
+    let members =
+        object.as_object().into_iter().flatten().filter(|(key, _)| !OWNED_BY_NOBODY.contains(&key.as_str()));
     own.into_iter().chain(members.map(|(key, value)| (format!("f:{key}"), owned(key, value)))).collect()
 }
 

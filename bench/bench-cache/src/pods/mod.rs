@@ -40,8 +40,11 @@ pub(crate) struct Shape {
 impl Pods {
     /// Every pod as a JSON value, one workload after the other.
     pub(crate) fn iter(self) -> impl Iterator<Item = Value> {
-        let workloads = (0..self.workloads()).map(move |index| workload::Workload::nth(index, self.namespaces()));
-        workloads.flat_map(|workload| (0..REPLICAS).map(move |replica| pod::pod(&workload, replica))).take(self.objects)
+        let workloads =
+            (0..self.workloads()).map(move |index| workload::Workload::nth(index, self.namespaces()));
+        workloads
+            .flat_map(|workload| (0..REPLICAS).map(move |replica| pod::pod(&workload, replica)))
+            .take(self.objects)
     }
 
     /// The names of the namespaces that the pods are in.
@@ -110,7 +113,11 @@ mod tests {
         let shape = MANY.shape();
         assert_eq!((shape.objects, shape.workloads), (2000, 400));
         assert!((10_300.0..11_100.0).contains(&shape.mean_bytes()), "{} bytes", shape.mean_bytes());
-        assert!((0.38..0.43).contains(&shape.managed_fields_share()), "{} managed", shape.managed_fields_share());
+        assert!(
+            (0.38..0.43).contains(&shape.managed_fields_share()),
+            "{} managed",
+            shape.managed_fields_share()
+        );
     }
 
     #[test]
@@ -130,7 +137,11 @@ mod tests {
         let (mut names, mut uids, mut namespaces) = (HashSet::new(), HashSet::new(), HashSet::new());
         for pod in MANY.iter() {
             let metadata = &pod["metadata"];
-            assert!(names.insert((metadata["namespace"].to_string(), metadata["name"].to_string())), "{}", metadata["name"]);
+            assert!(
+                names.insert((metadata["namespace"].to_string(), metadata["name"].to_string())),
+                "{}",
+                metadata["name"]
+            );
             assert!(uids.insert(metadata["uid"].to_string()));
             namespaces.insert(metadata["namespace"].as_str().unwrap().to_owned());
         }
@@ -149,10 +160,12 @@ mod tests {
         assert_eq!(templates.len(), 400);
         for workload in pods.chunks(REPLICAS) {
             assert!(workload.iter().all(|pod| template(pod) == template(&workload[0])));
-            let addresses: HashSet<_> = workload.iter().map(|pod| pod["status"]["podIP"].to_string()).collect();
+            let addresses: HashSet<_> =
+                workload.iter().map(|pod| pod["status"]["podIP"].to_string()).collect();
             assert_eq!(addresses.len(), REPLICAS);
         }
-        let images: HashSet<_> = pods.iter().map(|pod| pod["spec"]["containers"][0]["image"].to_string()).collect();
+        let images: HashSet<_> =
+            pods.iter().map(|pod| pod["spec"]["containers"][0]["image"].to_string()).collect();
         assert!(images.len() > 390, "{} images", images.len());
     }
 
@@ -163,10 +176,18 @@ mod tests {
             let spec = pod.spec.unwrap();
             let volumes: HashSet<_> = spec.volumes.unwrap().into_iter().map(|volume| volume.name).collect();
             assert_eq!(volumes.len(), 5);
-            let mounts = spec.containers.iter().flat_map(|container| container.volume_mounts.iter().flatten());
+            let mounts =
+                spec.containers.iter().flat_map(|container| container.volume_mounts.iter().flatten());
             assert!(mounts.into_iter().all(|mount| volumes.contains(&mount.name)));
             let containers: Vec<_> = spec.containers.iter().map(|container| container.name.clone()).collect();
-            let statuses: Vec<_> = pod.status.unwrap().container_statuses.unwrap().into_iter().map(|status| status.name).collect();
+            let statuses: Vec<_> = pod
+                .status
+                .unwrap()
+                .container_statuses
+                .unwrap()
+                .into_iter()
+                .map(|status| status.name)
+                .collect();
             assert_eq!(containers, statuses);
             assert_eq!(containers.iter().collect::<HashSet<_>>().len(), containers.len());
         }

@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    managed_fields::managed_fields,
-    words::Words,
-    workload::Workload,
-};
+use super::{managed_fields::managed_fields, words::Words, workload::Workload};
 
 /// The pod number `replica` of `workload`.
 pub(super) fn pod(workload: &Workload, replica: usize) -> Value {
@@ -48,7 +44,10 @@ struct Node {
 impl Node {
     fn pick(words: &mut Words) -> Self {
         let (rack, slot) = (words.below(20), 1 + words.below(50));
-        Self { name: format!("ip-10-0-{rack}-{slot}.eu-central-1.compute.internal"), address: format!("10.0.{rack}.{slot}") }
+        Self {
+            name: format!("ip-10-0-{rack}-{slot}.eu-central-1.compute.internal"),
+            address: format!("10.0.{rack}.{slot}"),
+        }
     }
 }
 
@@ -59,7 +58,8 @@ fn status(words: &mut Words, spec: &Value, node: &Node, started: &str) -> Value 
         json!({"lastProbeTime": null, "lastTransitionTime": words.moment(), "status": "True", "type": kind})
     });
     let containers: Vec<_> = spec["containers"].as_array().into_iter().flatten().collect();
-    let statuses: Vec<_> = containers.into_iter().map(|container| container_status(words, container)).collect();
+    let statuses: Vec<_> =
+        containers.into_iter().map(|container| container_status(words, container)).collect();
     json!({
         "conditions": without_nulls(&conditions),
         "containerStatuses": statuses,

@@ -52,8 +52,9 @@ impl Words {
 }
 
 const SYLLABLES: &[&str] = &[
-    "ka", "re", "mi", "to", "lo", "ser", "ver", "ing", "pay", "ord", "cat", "bil", "user", "auth", "data", "flow", "sync",
-    "job", "api", "web", "grid", "node", "hub", "core", "log", "met", "box", "key", "map", "net",
+    "ka", "re", "mi", "to", "lo", "ser", "ver", "ing", "pay", "ord", "cat", "bil", "user", "auth", "data",
+    "flow", "sync", "job", "api", "web", "grid", "node", "hub", "core", "log", "met", "box", "key", "map",
+    "net",
 ];
 /// Source: apimachinery `util/rand`, `alphanums`.
 const SAFE: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";

@@ -130,8 +130,9 @@ fn spec(words: &mut Words, app: &str, version: &str) -> Value {
 
 fn main_container(words: &mut Words, app: &str, version: &str) -> Value {
     let port = 1024 + words.below(40_000);
-    let args: Vec<_> =
-        (0..words.below(10)).map(|_| format!("--{}-{}={}", words.word(2), words.word(1), words.word(2))).collect();
+    let args: Vec<_> = (0..words.below(10))
+        .map(|_| format!("--{}-{}={}", words.word(2), words.word(1), words.word(2)))
+        .collect();
     json!({
         "args": args,
         "env": environment(words, app),
@@ -192,7 +193,13 @@ fn environment(words: &mut Words, app: &str) -> Vec<Value> {
         let value = match words.below(4) {
             0 => words.word(3),
             1 => words.below(10_000).to_string(),
-            2 => format!("https://{}.{}.svc.cluster.local:{}/{}", words.word(3), words.word(2), words.below(9999), words.word(2)),
+            2 => format!(
+                "https://{}.{}.svc.cluster.local:{}/{}",
+                words.word(3),
+                words.word(2),
+                words.below(9999),
+                words.word(2)
+            ),
             _ => words.hex(24),
         };
         let name = format!("{}_{}_{number}", words.word(2), words.word(1)).to_uppercase();
