@@ -34,6 +34,7 @@
 
 mod auth;
 mod clock;
+mod controllers;
 mod discovery;
 mod door;
 mod fault;
@@ -49,6 +50,7 @@ mod storage;
 mod wire;
 
 pub use clock::{Clock, SystemClock, VirtualClock};
+pub use controllers::{Controllers, RunningControllers};
 pub use door::{ApiService, CertificateError, ListenError, ListenOptions, Listener, ServiceError, Transport};
 pub use fault::{Fault, FaultHandle, Faults};
 pub use server::{ApiServer, ApiServerBuilder};

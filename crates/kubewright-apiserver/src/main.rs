@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Parser;
-use kubewright_apiserver::{ApiServer, ListenOptions, Transport};
+use kubewright_apiserver::{ApiServer, Controllers, ListenOptions, Transport};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A Kubernetes API server in one small program. What it stores is gone when it stops.
@@ -27,6 +27,10 @@ struct Options {
     /// Listen without TLS. Loopback addresses only.
     #[arg(long)]
     plain: bool,
+
+    /// Run controllers: garbage collection, the end of namespaces, and Deployments that become available.
+    #[arg(long)]
+    controllers: bool,
 
     /// The bearer token that clients have to send. Default: a random one.
     #[arg(long, env = "KUBEWRIGHT_TOKEN", value_name = "TOKEN", hide_env_values = true)]
@@ -52,6 +56,10 @@ async fn main() -> anyhow::Result<()> {
         listen.transport = Transport::Plain;
     }
     let listener = server.listen(listen).await?;
+    let controllers = match options.controllers {
+        true => Some(server.start_controllers(Controllers::default()).await),
+        false => None,
+    };
     if let Some(path) = &options.kubeconfig {
         write_private(path, &listener.kubeconfig())
             .with_context(|| format!("failed to write the kubeconfig to {}", path.display()))?;
@@ -63,6 +71,9 @@ async fn main() -> anyhow::Result<()> {
         _ = interrupt.recv() => {}
     }
     listener.shutdown().await;
+    if let Some(controllers) = controllers {
+        controllers.shutdown().await;
+    }
     Ok(())
 }
 

@@ -3,11 +3,13 @@
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
+use kube::Client;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     auth::Authenticator,
     clock::{Clock, SystemClock, VirtualClock},
+    controllers::{Controllers, RunningControllers},
     door::{ApiService, ListenError, ListenOptions, Listener},
     fault::Faults,
     identity::Identity,
@@ -59,6 +61,44 @@ impl ApiServer {
     /// [`ListenError`] when the address cannot be bound or the certificates cannot be made.
     pub async fn listen(&self, options: ListenOptions) -> Result<Listener, ListenError> {
         Listener::start(self.shared.clone(), options).await
+    }
+
+    /// Starts controllers beside the server. They run until the handle is shut down or dropped.
+    ///
+    /// # Example: a Deployment that becomes available
+    /// ```
+    /// use futures::TryStreamExt;
+    /// use k8s_openapi::api::apps::v1::Deployment;
+    /// use kube::{Api, Client, api::{PostParams, WatchEvent, WatchParams}};
+    /// use kubewright_apiserver::{ApiServer, Controllers};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = ApiServer::builder().build();
+    /// let controllers = server.start_controllers(Controllers::default()).await;
+    ///
+    /// let deployments: Api<Deployment> = Api::default_namespaced(Client::new(server.service(), "default"));
+    /// let mut events = Box::pin(deployments.watch(&WatchParams::default(), "0").await?);
+    /// let deployment: Deployment = serde_json::from_value(serde_json::json!({
+    ///     "metadata": {"name": "web"},
+    ///     "spec": {
+    ///         "selector": {"matchLabels": {"app": "web"}},
+    ///         "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": []}},
+    ///     },
+    /// }))?;
+    /// deployments.create(&PostParams::default(), &deployment).await?;
+    /// while let Some(event) = events.try_next().await? {
+    ///     let WatchEvent::Modified(deployment) = event else { continue };
+    ///     assert_eq!(deployment.status.and_then(|status| status.available_replicas), Some(1));
+    ///     break;
+    /// }
+    /// controllers.shutdown().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[allow(clippy::unused_async, reason = "the tasks need a runtime, and whoever awaits has one")]
+    pub async fn start_controllers(&self, controllers: Controllers) -> RunningControllers {
+        let client = Client::new(self.service(), "default");
+        RunningControllers::start(&client, self.shared.clock.clone(), controllers)
     }
 
     /// The plan of faults.

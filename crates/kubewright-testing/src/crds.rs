@@ -13,7 +13,10 @@ impl TestEnv {
     pub async fn install_crds(&self, definitions: impl IntoIterator<Item = CustomResourceDefinition>) {
         for definition in definitions {
             let stored = self.create(&definition).await;
-            self.wait_for::<CustomResourceDefinition>(&ObjectKey::of(&stored), |it| it.is_some_and(is_established)).await;
+            self.wait_for::<CustomResourceDefinition>(&ObjectKey::of(&stored), |it| {
+                it.is_some_and(is_established)
+            })
+            .await;
         }
     }
 }

@@ -9,7 +9,7 @@ use kubewright::{
     manager::{Manager, ManagerBuilder},
     object::Object,
 };
-use kubewright_apiserver::ApiServer;
+use kubewright_apiserver::{ApiServer, Controllers, RunningControllers};
 use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -24,15 +24,17 @@ pub struct TestEnv {
     kube: kube::Client,
     pub(crate) client: Client,
     pub(crate) timeout: Duration,
-    // Aborted when the environment is dropped.
+    // Both end when the environment is dropped.
+    _controllers: Option<RunningControllers>,
     _tasks: JoinSet<()>,
 }
 
 /// Says what a [`TestEnv`] is like.
 #[derive(Clone, Debug)]
-#[must_use]
+#[must_use = "an environment that is not started does nothing"]
 pub struct TestEnvBuilder {
     timeout: Duration,
+    controllers: Option<Controllers>,
 }
 
 impl TestEnv {
@@ -43,7 +45,7 @@ impl TestEnv {
 
     /// An environment that differs from the usual one.
     pub fn builder() -> TestEnvBuilder {
-        TestEnvBuilder { timeout: Duration::from_secs(30) }
+        TestEnvBuilder { timeout: Duration::from_secs(30), controllers: None }
     }
 
     /// The API server.
@@ -114,6 +116,15 @@ impl TestEnvBuilder {
         self
     }
 
+    /// Runs what a real cluster has beside its API server: garbage collection, the end of namespaces, a stand-in that makes Deployments
+    /// available.
+    ///
+    /// Default: none of them, as in Go's envtest: what an owner leaves behind stays.
+    pub fn controllers(mut self, controllers: Controllers) -> Self {
+        self.controllers = Some(controllers);
+        self
+    }
+
     /// Starts the API server.
     pub async fn start(self) -> TestEnv {
         let server = ApiServer::builder().build();
@@ -128,7 +139,11 @@ impl TestEnvBuilder {
         });
         // The cache has to have started before somebody waits for a fact.
         tokio::task::yield_now().await;
-        TestEnv { server, kube, client, timeout: self.timeout, _tasks: tasks }
+        let controllers = match self.controllers {
+            Some(controllers) => Some(server.start_controllers(controllers).await),
+            None => None,
+        };
+        TestEnv { server, kube, client, timeout: self.timeout, _controllers: controllers, _tasks: tasks }
     }
 }
 

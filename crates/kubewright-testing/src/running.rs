@@ -10,6 +10,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 pub struct RunningManager {
     stop: DropGuard,
     task: AbortOnDrop,
+    manager: Manager,
 }
 
 #[derive(Debug)]
@@ -25,9 +26,17 @@ impl RunningManager {
     pub(crate) fn start(manager: Manager) -> Self {
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
-        #[expect(clippy::disallowed_methods, reason = "the handle owns the task: it is joined by `stop`, or aborted when dropped")]
-        let task = tokio::spawn(manager.start(stopped));
-        Self { stop: stop.drop_guard(), task: AbortOnDrop(task) }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the handle owns the task: it is joined by `stop`, or aborted when dropped"
+        )]
+        let task = tokio::spawn(manager.clone().start(stopped));
+        Self { stop: stop.drop_guard(), task: AbortOnDrop(task), manager }
+    }
+
+    /// Waits until the manager runs its controllers; from then on its client can read.
+    pub async fn elected(&self) {
+        self.manager.elected().await;
     }
 
     /// Stops the manager and waits until everything that it ran has ended.

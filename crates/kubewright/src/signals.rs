@@ -9,10 +9,14 @@ use std::io;
 /// # Panics
 /// If the operating system refuses to install a signal handler; without one the process could not be stopped gracefully.
 pub async fn shutdown() {
-    let mut signals = Signals::listen().expect("an operating system lets a process listen to its own signals");
+    let mut signals =
+        Signals::listen().expect("an operating system lets a process listen to its own signals");
     signals.next().await;
     tracing::info!("asked to stop; a second signal ends the process at once");
-    #[expect(clippy::disallowed_methods, reason = "the last resort of a process that hangs while it stops has no owner that could join it")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the last resort of a process that hangs while it stops has no owner that could join it"
+    )]
     tokio::spawn(async move {
         signals.next().await;
         std::process::exit(1);

@@ -6,8 +6,8 @@ use k8s_openapi::{
     api::{
         apps::v1::{Deployment, DeploymentSpec},
         core::v1::{
-            ConfigMap, Container, ContainerPort, EnvFromSource, PodSpec, PodTemplateSpec, Service, ServicePort, ServiceSpec,
-            ConfigMapEnvSource,
+            ConfigMap, ConfigMapEnvSource, Container, ContainerPort, EnvFromSource, PodSpec, PodTemplateSpec,
+            Service, ServicePort, ServiceSpec,
         },
     },
     apimachinery::pkg::apis::meta::v1::LabelSelector,
@@ -58,7 +58,8 @@ pub(crate) fn set_deployment(guestbook: &Guestbook, deployment: &mut Deployment)
     container.name = "guestbook".to_owned();
     container.image = Some(guestbook.spec.image.clone());
     let source = ConfigMapEnvSource { name: guestbook.name_any(), ..ConfigMapEnvSource::default() };
-    container.env_from = Some(vec![EnvFromSource { config_map_ref: Some(source), ..EnvFromSource::default() }]);
+    container.env_from =
+        Some(vec![EnvFromSource { config_map_ref: Some(source), ..EnvFromSource::default() }]);
     let ports = container.ports.get_or_insert_default();
     ports.resize_with(1, ContainerPort::default);
     ports[0].container_port = 80;

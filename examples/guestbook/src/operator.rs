@@ -17,7 +17,9 @@ pub fn add_to_manager(manager: &Manager, story: Story) -> Result<(), BuildError>
         let client = client.clone();
         async move {
             let guestbooks = client.list::<Guestbook>().await?;
-            Ok::<_, BoxError>(guestbooks.iter().map(|guestbook| Request::of(&**guestbook)).collect::<Vec<_>>())
+            Ok::<_, BoxError>(
+                guestbooks.iter().map(|guestbook| Request::of(&**guestbook)).collect::<Vec<_>>(),
+            )
         }
     };
     Controller::builder(manager)

@@ -88,7 +88,12 @@ impl GuestbookReconciler {
     }
 
     /// Writes the status if there is something new to say.
-    async fn report(&self, request: &Request, guestbook: &Guestbook, deployment: &Deployment) -> anyhow::Result<()> {
+    async fn report(
+        &self,
+        request: &Request,
+        guestbook: &Guestbook,
+        deployment: &Deployment,
+    ) -> anyhow::Result<()> {
         let desired = status::desired(guestbook, deployment, jiff::Timestamp::now());
         let stored = if guestbook.status.as_ref() == Some(&desired) {
             guestbook.clone()
@@ -96,7 +101,13 @@ impl GuestbookReconciler {
             let patch = json!({ "metadata": { "resourceVersion": guestbook.metadata.resource_version }, "status": desired });
             self.client.status().patch::<Guestbook, _>(request, &Patch::Merge(patch)).await?
         };
-        self.story.has(request, &stored.spec.message, desired.available_replicas, stored.spec.replicas, status::is_ready(&stored));
+        self.story.has(
+            request,
+            &stored.spec.message,
+            desired.available_replicas,
+            stored.spec.replicas,
+            status::is_ready(&stored),
+        );
         Ok(())
     }
 

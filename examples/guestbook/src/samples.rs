@@ -7,21 +7,25 @@ use crate::{Guestbook, GuestbookSpec};
 
 /// Three guestbooks in the namespace `default`.
 pub fn all() -> Vec<Guestbook> {
-    [("garden", 1, "Please close the gate."), ("harbour", 2, "Mind the tide."), ("library", 3, "Whisper, and sign below.")]
-        .map(|(name, replicas, message)| Guestbook {
-            metadata: ObjectMeta {
-                name: Some(name.to_owned()),
-                namespace: Some("default".to_owned()),
-                ..ObjectMeta::default()
-            },
-            spec: GuestbookSpec {
-                image: "registry.example.com/guestbook:1.0".to_owned(),
-                replicas,
-                message: message.to_owned(),
-            },
-            status: None,
-        })
-        .into()
+    [
+        ("garden", 1, "Please close the gate."),
+        ("harbour", 2, "Mind the tide."),
+        ("library", 3, "Whisper, and sign below."),
+    ]
+    .map(|(name, replicas, message)| Guestbook {
+        metadata: ObjectMeta {
+            name: Some(name.to_owned()),
+            namespace: Some("default".to_owned()),
+            ..ObjectMeta::default()
+        },
+        spec: GuestbookSpec {
+            image: "registry.example.com/guestbook:1.0".to_owned(),
+            replicas,
+            message: message.to_owned(),
+        },
+        status: None,
+    })
+    .into()
 }
 
 /// The requests that stand for them.

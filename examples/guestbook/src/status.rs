@@ -18,7 +18,15 @@ pub(crate) fn desired(guestbook: &Guestbook, deployment: &Deployment, now: Times
     status.available_replicas = available;
     let (is_ready, reason) = if ready { ("True", "Available") } else { ("False", "WaitingForPods") };
     let message = format!("{available} of {wanted} replicas are available");
-    set_condition(&mut status.conditions, "Ready", is_ready, reason, message, guestbook.metadata.generation, now);
+    set_condition(
+        &mut status.conditions,
+        "Ready",
+        is_ready,
+        reason,
+        message,
+        guestbook.metadata.generation,
+        now,
+    );
     status
 }
 
@@ -26,7 +34,10 @@ pub(crate) fn desired(guestbook: &Guestbook, deployment: &Deployment, now: Times
 pub(crate) fn is_ready(guestbook: &Guestbook) -> bool {
     guestbook.status.as_ref().is_some_and(|status| {
         status.observed_generation == guestbook.metadata.generation
-            && status.conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+            && status
+                .conditions
+                .iter()
+                .any(|condition| condition.type_ == "Ready" && condition.status == "True")
     })
 }
 

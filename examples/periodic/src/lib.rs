@@ -21,7 +21,9 @@ impl Source for EveryPeriod {
                 tokio::time::sleep(self.period).await;
                 match self.client.list::<ConfigMap>().await {
                     Ok(all) => all.iter().for_each(|config| queue.add_rate_limited(Request::of(&**config))),
-                    Err(error) => tracing::warn!(%error, "failed to list the ConfigMaps; the next round tries again"),
+                    Err(error) => {
+                        tracing::warn!(%error, "failed to list the ConfigMaps; the next round tries again")
+                    }
                 }
             }
         });

@@ -42,7 +42,9 @@ async fn every_object_is_reconciled_each_period_and_at_its_own_changes() {
     for round in 0..3_u32 {
         sleep_until(start + PERIOD * round + PERIOD / 2).await;
         for (number, key) in keys.iter().enumerate().filter(|(number, _)| number % 4 > round as usize) {
-            let patch = Patch::Merge(serde_json::json!({ "data": { "round": round.to_string(), "number": number.to_string() } }));
+            let patch = Patch::Merge(
+                serde_json::json!({ "data": { "round": round.to_string(), "number": number.to_string() } }),
+            );
             client.patch::<ConfigMap, _>(key, &patch).await.unwrap();
             *changes.entry(key.clone()).or_default() += 1;
         }

@@ -31,13 +31,13 @@ pub(super) fn stored(shared: &Shared, kind: &Kind, new: &Object, old: Option<&Ob
         }
         return;
     }
-    let accepted = change(shared, kind, new.name(), |object| establish(shared, object));
-    let Some(object) = accepted else { return };
-    let is_same = old.is_some_and(|old| old.0.get("spec") == object.0.get("spec"));
-    let is_served = !shared.kinds.current().custom(object.name()).is_empty();
-    if condition(&object, "NamesAccepted") == Some("True") && !(is_same && is_served) {
-        shared.kinds.set_custom(object.name(), CustomDefinition(&object).kinds());
+    let is_same = old.is_some_and(|old| old.0.get("spec") == new.0.get("spec"));
+    let is_served = !shared.kinds.current().custom(new.name()).is_empty();
+    if name_conflict(shared, new).is_none() && !(is_same && is_served) {
+        // First served, then declared to be: whoever waits for the condition finds the path.
+        shared.kinds.set_custom(new.name(), CustomDefinition(new).kinds());
     }
+    change(shared, kind, new.name(), |object| establish(shared, object));
 }
 
 /// The first deletion of a definition: its objects have to go first.
@@ -101,13 +101,11 @@ fn finish_if_empty(shared: &Shared, kind: &Kind, object: &Object) {
     });
 }
 
-/// Changes a definition on the server's own behalf. Gives back what is stored then.
-fn change(shared: &Shared, kind: &Kind, name: &str, change: impl Fn(&mut Object)) -> Option<Object> {
+/// Changes a definition on the server's own behalf, however often others are faster.
+fn change(shared: &Shared, kind: &Kind, name: &str, change: impl Fn(&mut Object)) {
     let key = Key::new("", name);
-    loop {
-        let current = shared.store.get(PREFIX, &key)?;
-        let old = Object::decode(&current);
-        let mut new = old.clone();
+    while let Some(current) = shared.store.get(PREFIX, &key) {
+        let mut new = Object::decode(&current);
         change(&mut new);
         let draft = new.encode();
         let result = if update::is_released(kind, &new) {
@@ -118,7 +116,7 @@ fn change(shared: &Shared, kind: &Kind, name: &str, change: impl Fn(&mut Object)
             shared.store.replace(&kind.prefix, &key, current.revision(), &draft).map(|_| ())
         };
         if result.is_ok() {
-            return Some(new);
+            return;
         }
     }
 }

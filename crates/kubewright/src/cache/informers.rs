@@ -6,12 +6,7 @@ use parking_lot::Mutex;
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    CacheError, CacheOptions,
-    informer::Informer,
-    reflector::Target,
-    store::Store,
-};
+use super::{CacheError, CacheOptions, informer::Informer, reflector::Target, store::Store};
 use crate::object::Kind;
 
 pub(super) struct Informers {
@@ -42,7 +37,8 @@ impl Informers {
         if let Some(informer) = state.by_kind.get(kind) {
             return Arc::clone(informer);
         }
-        let target = Target { kind: kind.clone(), namespace: None, label_selector: None, field_selector: None };
+        let target =
+            Target { kind: kind.clone(), namespace: None, label_selector: None, field_selector: None };
         let store = Store::new(self.options.decoded_bytes, self.options.keep_managed_fields);
         let informer = Arc::new(Informer::new(target, store));
         state.by_kind.insert(kind.clone(), Arc::clone(&informer));
@@ -71,7 +67,11 @@ impl Informers {
     }
 
     /// Waits until the informer is synced, for as long as `limit` says, or the options.
-    pub(super) async fn wait_for_sync(&self, informer: &Informer, limit: Option<Duration>) -> Result<(), CacheError> {
+    pub(super) async fn wait_for_sync(
+        &self,
+        informer: &Informer,
+        limit: Option<Duration>,
+    ) -> Result<(), CacheError> {
         if informer.has_synced() {
             return Ok(());
         }

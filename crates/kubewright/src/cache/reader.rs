@@ -33,7 +33,11 @@ impl Cache {
         });
         let decoded = entries.into_iter().filter_map(|entry| {
             let decoded = entry.decode::<K>();
-            decoded.inspect_err(|error| tracing::warn!(%error, cause = %error.source, "leaving an object out of a list")).ok()
+            decoded
+                .inspect_err(
+                    |error| tracing::warn!(%error, cause = %error.source, "leaving an object out of a list"),
+                )
+                .ok()
         });
         Ok(decoded.collect())
     }
@@ -50,17 +54,18 @@ impl Cache {
     ) -> Result<Option<Arc<K>>, CacheError> {
         let informer = self.synced_informer(&Kind::of::<K>()).await?;
         let mut found = Ok(None);
-        let reached = informer.wait_until(|_| match informer.get(key).map(|entry| entry.decode()).transpose() {
-            Ok(object) => {
-                let holds = condition(object.as_deref());
-                found = Ok(object);
-                holds
-            }
-            Err(error) => {
-                found = Err(error.into());
-                true
-            }
-        });
+        let reached =
+            informer.wait_until(|_| match informer.get(key).map(|entry| entry.decode()).transpose() {
+                Ok(object) => {
+                    let holds = condition(object.as_deref());
+                    found = Ok(object);
+                    holds
+                }
+                Err(error) => {
+                    found = Err(error.into());
+                    true
+                }
+            });
         reached.await.map_err(|_| CacheError::Stopped)?;
         found
     }

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use kube::core::Status;
 
-use crate::{cache::CacheError, object::{Kind, ObjectKey}};
+use crate::{
+    cache::CacheError,
+    object::{Kind, ObjectKey},
+};
 
 /// A client could not do what was asked.
 ///

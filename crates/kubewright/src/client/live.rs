@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use kube::core::{ObjectList, Request, params::{GetParams, ListParams}};
+use kube::core::{
+    ObjectList, Request,
+    params::{GetParams, ListParams},
+};
 use serde::de::DeserializeOwned;
 
 use super::{ClientError, write};
@@ -24,8 +27,10 @@ impl Live<'_> {
     /// [`is_not_found`](ClientError::is_not_found) if the API server has no such object.
     pub async fn get<K: Object>(&self, key: &ObjectKey) -> Result<K, ClientError> {
         let kind = Kind::of::<K>();
-        let request = Request::new(kind.collection_path(key.namespace())).get(key.name(), &GetParams::default());
-        write::send(self.kube, "get", &kind, key.to_string(), request.map_err(kube::Error::BuildRequest)).await
+        let request =
+            Request::new(kind.collection_path(key.namespace())).get(key.name(), &GetParams::default());
+        write::send(self.kube, "get", &kind, key.to_string(), request.map_err(kube::Error::BuildRequest))
+            .await
     }
 
     /// Reads the objects that `options` ask for, in one request.

@@ -2,7 +2,6 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use kube::Resource as _;
 use parking_lot::Mutex;
 use tokio::time::timeout;
 
@@ -41,7 +40,9 @@ enum Write {
 impl OwnWrites {
     /// Remembers that the API server has stored `object`.
     pub(super) fn stored<K: Object>(&self, cache: &Cache, object: &K) {
-        if let Some(version) = object.meta().resource_version.as_ref().and_then(|version| version.parse().ok()) {
+        if let Some(version) =
+            object.meta().resource_version.as_ref().and_then(|version| version.parse().ok())
+        {
             self.note(cache, &Kind::of::<K>(), ObjectKey::of(object), Write::Stored(version));
         }
     }

@@ -66,7 +66,8 @@ impl Client {
         let kind = Kind::of::<K>();
         let request = Request::new(path(&kind, key)?).delete(key.name(), params);
         let answer: Value =
-            send(&self.kube, "delete", &kind, key.to_string(), request.map_err(kube::Error::BuildRequest)).await?;
+            send(&self.kube, "delete", &kind, key.to_string(), request.map_err(kube::Error::BuildRequest))
+                .await?;
         if let Some(own_writes) = &self.own_writes {
             // The object while it waits for finalizers, else a Status that names what is gone.
             if let Ok(object) = K::deserialize(&answer)
@@ -117,11 +118,16 @@ impl Client {
         let key = ObjectKey::of(stored);
         let cached = self.cache.existing_informer(kind).and_then(|informer| informer.get(&key));
         let own = self.own_writes.as_ref().and_then(|own_writes| own_writes.version(kind, &key));
-        version.is_none_or(|version| version > cached.map_or(0, |entry| entry.resource_version()).max(own.unwrap_or(0)))
+        version.is_none_or(|version| {
+            version > cached.map_or(0, |entry| entry.resource_version()).max(own.unwrap_or(0))
+        })
     }
 
     fn post_params(&self) -> PostParams {
-        PostParams { field_manager: self.field_manager.as_deref().map(ToOwned::to_owned), ..PostParams::default() }
+        PostParams {
+            field_manager: self.field_manager.as_deref().map(ToOwned::to_owned),
+            ..PostParams::default()
+        }
     }
 
     fn patch_params<P: Serialize>(&self, patch: &Patch<P>) -> PatchParams {
@@ -165,7 +171,8 @@ impl SubResourceWriter<'_> {
     {
         let kind = Kind::of::<K>();
         let request = Request::new(path(&kind, key)?);
-        let request = request.patch_subresource(self.name, key.name(), &self.client.patch_params(patch), patch);
+        let request =
+            request.patch_subresource(self.name, key.name(), &self.client.patch_params(patch), patch);
         self.client.write("patch", &kind, key, request).await
     }
 }

@@ -70,7 +70,9 @@ mod tests {
             loops.observe(&"key", wrote, now)
         };
         let quick = Duration::from_millis(10);
-        let warnings = |run: &mut dyn FnMut(bool, Duration) -> Option<u32>, times| (0..times).filter_map(|_| run(true, quick)).collect::<Vec<_>>();
+        let warnings = |run: &mut dyn FnMut(bool, Duration) -> Option<u32>, times| {
+            (0..times).filter_map(|_| run(true, quick)).collect::<Vec<_>>()
+        };
         assert!(warnings(&mut run, 49).is_empty());
         assert_eq!(run(false, quick), None);
         assert!(warnings(&mut run, 49).is_empty());

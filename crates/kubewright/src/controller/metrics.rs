@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, core::Collector,
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    core::Collector,
 };
 
 use super::outcome::{Outcome, Requeue};
@@ -106,10 +107,16 @@ static ALL: LazyLock<All> = LazyLock::new(|| All {
         "Reconciles that failed for good, by controller",
     ),
     panics: counter("controller_runtime_reconcile_panics_total", "Reconciles that panicked, by controller"),
-    timeouts: counter("controller_runtime_reconcile_timeouts_total", "Reconciles that took too long, by controller"),
+    timeouts: counter(
+        "controller_runtime_reconcile_timeouts_total",
+        "Reconciles that took too long, by controller",
+    ),
     time: registered(HistogramVec::new(
-        HistogramOpts::new("controller_runtime_reconcile_time_seconds", "How long reconciles take, by controller")
-            .buckets(TIME_BUCKETS.to_vec()),
+        HistogramOpts::new(
+            "controller_runtime_reconcile_time_seconds",
+            "How long reconciles take, by controller",
+        )
+        .buckets(TIME_BUCKETS.to_vec()),
         &["controller"],
     )),
     max_concurrent_reconciles: gauge(
@@ -137,6 +144,7 @@ fn registered<C: Collector + Clone + 'static>(collector: prometheus::Result<C>) 
 }
 
 const TIME_BUCKETS: [f64; 40] = [
-    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 1.75,
-    2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0,
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25,
+    1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0,
+    50.0, 60.0,
 ];

@@ -41,10 +41,9 @@ impl Outcome {
     /// Source: controller-runtime `internal/controller.Controller.reconcileHandler`.
     pub(super) fn verdict(&self) -> Verdict {
         match self {
-            Self::Done(action) => Verdict {
-                forget: true,
-                requeue: action.requeue_after().map_or(Requeue::No, Requeue::After),
-            },
+            Self::Done(action) => {
+                Verdict { forget: true, requeue: action.requeue_after().map_or(Requeue::No, Requeue::After) }
+            }
             // The failures stay counted: the next ordinary error goes on from there.
             Self::Failed(error) if TerminalError::is_in_chain(error.as_ref()) => {
                 Verdict { forget: false, requeue: Requeue::No }

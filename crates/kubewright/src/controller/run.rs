@@ -209,6 +209,9 @@ const SYNC_GRACE: Duration = Duration::from_secs(1);
 
 impl<R: RequestType> fmt::Debug for Controller<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Controller").field("name", &self.name).field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Controller")
+            .field("name", &self.name)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }

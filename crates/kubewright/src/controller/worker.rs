@@ -64,12 +64,16 @@ impl<R: RequestType> Worker<R> {
         async {
             let _working = self.metrics.working();
             let started = Instant::now();
-            let (outcome, changes) = client::count_changes(self.call(context, request.clone(), deadline)).await;
+            let (outcome, changes) =
+                client::count_changes(self.call(context, request.clone(), deadline)).await;
             let ended = Instant::now();
             self.metrics.observe(&outcome, ended - started);
             let streak = self.hot_loops.lock().observe(&request, changes > 0, ended);
             if let Some(reconciles) = streak {
-                tracing::warn!(reconciles, "every reconcile writes something and wakes this request again: a hot loop");
+                tracing::warn!(
+                    reconciles,
+                    "every reconcile writes something and wakes this request again: a hot loop"
+                );
             }
             match &outcome {
                 Outcome::Done(_) => {}

@@ -68,7 +68,9 @@ where
     let change = Change::prepare(client, object, mutate).await?;
     match change {
         Change::Create(object) => Ok((client.create(&object).await?, OperationResult::Created)),
-        Change::Update { before, after, .. } if before == encode(&after)? => Ok((after, OperationResult::Unchanged)),
+        Change::Update { before, after, .. } if before == encode(&after)? => {
+            Ok((after, OperationResult::Unchanged))
+        }
         Change::Update { after, .. } => Ok((client.update(&after).await?, OperationResult::Updated)),
     }
 }
@@ -143,7 +145,8 @@ fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
         patch.insert(name.clone(), Value::Null);
     }
     for (name, value) in after {
-        let change = before.get(name).map_or_else(|| Some(value.clone()), |before| merge_patch(before, value));
+        let change =
+            before.get(name).map_or_else(|| Some(value.clone()), |before| merge_patch(before, value));
         patch.extend(change.map(|change| (name.clone(), change)));
     }
     Some(Value::Object(patch))
@@ -168,7 +171,8 @@ mod tests {
     fn object() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![any::<i64>().prop_map(Value::from), "[a-c]".prop_map(Value::from)];
         leaf.prop_recursive(3, 16, 4, |inner| {
-            prop::collection::btree_map("[a-d]", inner, 0..4).prop_map(|map| Value::Object(map.into_iter().collect()))
+            prop::collection::btree_map("[a-d]", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect()))
         })
     }
 

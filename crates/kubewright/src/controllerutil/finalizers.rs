@@ -43,14 +43,22 @@ pub async fn ensure_finalizer<K: Object>(
     finalizer: &str,
 ) -> Result<Option<K>, ClientError> {
     let mut wanted = object.clone();
-    if add_finalizer(&mut wanted, finalizer) { write_finalizers(client, &wanted).await.map(Some) } else { Ok(None) }
+    if add_finalizer(&mut wanted, finalizer) {
+        write_finalizers(client, &wanted).await.map(Some)
+    } else {
+        Ok(None)
+    }
 }
 
 /// Takes `finalizer` from the stored object if it is there. An object that is being deleted goes when its last finalizer does.
 ///
 /// # Errors
 /// [`is_conflict`](ClientError::is_conflict) if `object` is not the latest state.
-pub async fn release_finalizer<K: Object>(client: &Client, object: &K, finalizer: &str) -> Result<(), ClientError> {
+pub async fn release_finalizer<K: Object>(
+    client: &Client,
+    object: &K,
+    finalizer: &str,
+) -> Result<(), ClientError> {
     let mut wanted = object.clone();
     if remove_finalizer(&mut wanted, finalizer) {
         write_finalizers(client, &wanted).await?;
@@ -60,7 +68,8 @@ pub async fn release_finalizer<K: Object>(client: &Client, object: &K, finalizer
 
 async fn write_finalizers<K: Object>(client: &Client, object: &K) -> Result<K, ClientError> {
     let meta = object.meta();
-    let patch = json!({ "metadata": { "resourceVersion": meta.resource_version, "finalizers": meta.finalizers } });
+    let patch =
+        json!({ "metadata": { "resourceVersion": meta.resource_version, "finalizers": meta.finalizers } });
     client.patch(&ObjectKey::of(object), &Patch::Merge(patch)).await
 }
 

@@ -9,7 +9,9 @@ use crate::object::{Kind, Object, ObjectKey, Scope};
 #[non_exhaustive]
 pub enum OwnerError {
     /// The garbage collector would never find the owner, and take it for gone.
-    #[error("cluster-scoped {object} must not have a namespace-scoped owner, owner's namespace {owner_namespace}")]
+    #[error(
+        "cluster-scoped {object} must not have a namespace-scoped owner, owner's namespace {owner_namespace}"
+    )]
     NamespacedOwnerOfClusterScoped {
         /// The object.
         object: String,
@@ -17,7 +19,9 @@ pub enum OwnerError {
         owner_namespace: String,
     },
     /// The garbage collector would look for the owner in the object's namespace, and take it for gone.
-    #[error("cross-namespace owner references are disallowed, owner's namespace {owner_namespace}, obj's namespace {object_namespace}")]
+    #[error(
+        "cross-namespace owner references are disallowed, owner's namespace {owner_namespace}, obj's namespace {object_namespace}"
+    )]
     OtherNamespace {
         /// Where the owner is.
         owner_namespace: String,
@@ -83,7 +87,8 @@ pub fn set_controller_reference_with<O: Object, K: Object>(
     options: OwnerOptions,
 ) -> Result<(), OwnerError> {
     let reference = reference(owner, object, Some(true), options)?;
-    let other = references(object).iter().find(|other| other.controller == Some(true) && !is_same(other, &reference));
+    let other =
+        references(object).iter().find(|other| other.controller == Some(true) && !is_same(other, &reference));
     if let Some(other) = other {
         return Err(OwnerError::AlreadyOwned {
             object: ObjectKey::of(object).to_string(),
@@ -128,7 +133,10 @@ pub fn remove_owner_reference<O: Object, K: Object>(owner: &O, object: &mut K) -
 ///
 /// # Errors
 /// [`OwnerError::NotOwned`] if `owner` is not the controller.
-pub fn remove_controller_reference<O: Object, K: Object>(owner: &O, object: &mut K) -> Result<(), OwnerError> {
+pub fn remove_controller_reference<O: Object, K: Object>(
+    owner: &O,
+    object: &mut K,
+) -> Result<(), OwnerError> {
     remove(owner, object, |reference| reference.controller == Some(true))
 }
 
@@ -188,7 +196,9 @@ fn check_namespaces<O: Object, K: Object>(owner: &O, object: &K) -> Result<(), O
 
 /// The same owner: group, kind and name are equal. The version may differ, and the uid, if the owner was created anew.
 fn is_same(left: &OwnerReference, right: &OwnerReference) -> bool {
-    left.kind == right.kind && left.name == right.name && group(&left.api_version) == group(&right.api_version)
+    left.kind == right.kind
+        && left.name == right.name
+        && group(&left.api_version) == group(&right.api_version)
 }
 
 fn group(api_version: &str) -> &str {
@@ -290,9 +300,15 @@ mod tests {
     #[test]
     fn owners_that_the_garbage_collector_would_miss_are_refused() {
         let owner = deployment("a", "web");
-        assert!(matches!(set_owner_reference(&owner, &mut config("b")), Err(OwnerError::OtherNamespace { .. })));
+        assert!(matches!(
+            set_owner_reference(&owner, &mut config("b")),
+            Err(OwnerError::OtherNamespace { .. })
+        ));
         let mut node = Node { metadata: meta("", "n", ""), ..Node::default() };
-        assert!(matches!(set_owner_reference(&owner, &mut node), Err(OwnerError::NamespacedOwnerOfClusterScoped { .. })));
+        assert!(matches!(
+            set_owner_reference(&owner, &mut node),
+            Err(OwnerError::NamespacedOwnerOfClusterScoped { .. })
+        ));
         let cluster_scoped = Namespace { metadata: meta("", "n", "u"), ..Namespace::default() };
         set_owner_reference(&cluster_scoped, &mut config("b")).unwrap();
         let unsaved = Deployment { metadata: meta("a", "web", ""), ..Deployment::default() };

@@ -62,7 +62,8 @@ impl<K> Event<K> {
         match self {
             Self::Create { is_in_initial_list, .. } => *is_in_initial_list,
             Self::Update { object_old, object_new } => {
-                object_old.resource_version().is_some() && object_old.resource_version() == object_new.resource_version()
+                object_old.resource_version().is_some()
+                    && object_old.resource_version() == object_new.resource_version()
             }
             Self::Delete { .. } | Self::Generic { .. } => false,
         }

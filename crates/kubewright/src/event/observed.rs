@@ -27,9 +27,14 @@ pub enum AnyObject {}
 
 enum State<K> {
     Cached(Arc<Entry>),
-    Given { key: ObjectKey, value: Arc<K> },
+    Given {
+        key: ObjectKey,
+        value: Arc<K>,
+    },
     /// `Given`, after its type was given up.
-    Known { key: ObjectKey },
+    Known {
+        key: ObjectKey,
+    },
 }
 
 impl<K> Observed<K> {
@@ -108,7 +113,9 @@ impl<K: Object> Observed<K> {
         match &self.state {
             State::Cached(entry) => entry.decode(),
             State::Given { value, .. } => Ok(Arc::clone(value)),
-            State::Known { .. } => unreachable!("only an `Observed<AnyObject>` is `Known`, and `AnyObject` is no `Object`"),
+            State::Known { .. } => {
+                unreachable!("only an `Observed<AnyObject>` is `Known`, and `AnyObject` is no `Object`")
+            }
         }
     }
 }

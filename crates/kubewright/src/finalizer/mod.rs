@@ -92,7 +92,11 @@ impl<K: Object> Finalizers<K> {
     ///
     /// # Errors
     /// If there is one of that name.
-    pub fn register(&mut self, name: impl Into<String>, finalizer: impl Finalizer<K>) -> Result<(), AlreadyRegistered> {
+    pub fn register(
+        &mut self,
+        name: impl Into<String>,
+        finalizer: impl Finalizer<K>,
+    ) -> Result<(), AlreadyRegistered> {
         let name = name.into();
         if self.by_name.contains_key(&name) {
             return Err(AlreadyRegistered(name));
@@ -136,11 +140,17 @@ impl<K> fmt::Debug for Finalizers<K> {
 }
 
 trait DynFinalizer<K>: Send + Sync + 'static {
-    fn finalize<'a>(&'a self, object: &'a mut K) -> Pin<Box<dyn Future<Output = Result<Changes, BoxError>> + Send + 'a>>;
+    fn finalize<'a>(
+        &'a self,
+        object: &'a mut K,
+    ) -> Pin<Box<dyn Future<Output = Result<Changes, BoxError>> + Send + 'a>>;
 }
 
 impl<K, T: Finalizer<K>> DynFinalizer<K> for T {
-    fn finalize<'a>(&'a self, object: &'a mut K) -> Pin<Box<dyn Future<Output = Result<Changes, BoxError>> + Send + 'a>> {
+    fn finalize<'a>(
+        &'a self,
+        object: &'a mut K,
+    ) -> Pin<Box<dyn Future<Output = Result<Changes, BoxError>> + Send + 'a>> {
         Box::pin(Finalizer::finalize(self, object))
     }
 }

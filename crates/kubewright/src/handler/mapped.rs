@@ -102,7 +102,9 @@ where
 fn states<K: Object>(event: &Event<K>) -> impl Iterator<Item = Arc<K>> {
     let decode = |object: &Observed<K>| {
         let decoded = object.get();
-        decoded.inspect_err(|error| tracing::warn!(%error, cause = %error.source, "not mapping an object")).ok()
+        decoded
+            .inspect_err(|error| tracing::warn!(%error, cause = %error.source, "not mapping an object"))
+            .ok()
     };
     event.object_old().into_iter().chain([event.object()]).filter_map(decode)
 }

@@ -4,6 +4,7 @@ use std::{collections::HashSet, fmt, time::Duration};
 
 use kube::Config;
 use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use super::{Manager, ManagerError, Phase, Shared, State};
 use crate::{
@@ -102,6 +103,7 @@ impl ManagerBuilder {
             client,
             controller_defaults: self.controller_defaults,
             graceful_shutdown_timeout: self.graceful_shutdown_timeout,
+            elected: CancellationToken::new(),
             state: Mutex::new(state),
         };
         Ok(Manager { shared: shared.into() })

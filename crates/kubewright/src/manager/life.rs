@@ -75,6 +75,7 @@ impl Manager {
         for runnable in waiting {
             runnables.start(runnable.name, runnable.start);
         }
+        self.shared.elected.cancel();
         loop {
             tokio::select! {
                 () = &mut shutdown => return Ok(()),
@@ -143,9 +144,7 @@ enum Late {
     Aborted,
 }
 
-fn outcome(
-    ended: Result<(Cow<'static, str>, Result<(), BoxError>), JoinError>,
-) -> Result<(), StartError> {
+fn outcome(ended: Result<(Cow<'static, str>, Result<(), BoxError>), JoinError>) -> Result<(), StartError> {
     match ended {
         Ok((_, Ok(()))) => Ok(()),
         Ok((name, Err(source))) => match source.downcast::<CacheError>() {

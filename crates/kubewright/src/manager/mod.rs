@@ -12,6 +12,7 @@ use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 pub use builder::ManagerBuilder;
 pub use error::{ManagerError, StartError};
@@ -41,6 +42,7 @@ struct Shared {
     client: Client,
     controller_defaults: ControllerOptions,
     graceful_shutdown_timeout: Duration,
+    elected: CancellationToken,
     state: Mutex<State>,
 }
 
@@ -76,6 +78,13 @@ impl Manager {
     /// The HTTP client underneath, for what has no place here.
     pub fn kube(&self) -> &kube::Client {
         &self.shared.kube
+    }
+
+    /// Waits until the manager runs its controllers: the cache has synced what was known at the start. From then on the client can read.
+    ///
+    /// Source: controller-runtime `manager.Manager.Elected`.
+    pub async fn elected(&self) {
+        self.shared.elected.cancelled().await;
     }
 
     /// Runs `runnable` with the manager: from its start, or at once if it has started.

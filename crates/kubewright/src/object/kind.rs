@@ -1,9 +1,15 @@
 //! A kind as the API server serves it: group, version, plural, scope, and the form in which we ask for it.
 
-use std::{any::TypeId, borrow::Cow, fmt};
+use std::{
+    any::TypeId,
+    fmt,
+    sync::{Arc, LazyLock},
+};
 
+use hashbrown::HashMap;
 use k8s_openapi::ClusterResourceScope;
 use kube::Resource;
+use parking_lot::RwLock;
 use serde::de::DeserializeOwned;
 
 /// A type that kubewright can watch, read and write: any `k8s_openapi` kind, any `#[derive(CustomResource)]`, and
@@ -50,54 +56,69 @@ pub enum Form {
 
 /// A kind, its place in the API server's paths, its scope and the [`Form`] in which it is asked for.
 ///
-/// One cache informer exists per `Kind`.
+/// One cache informer exists per `Kind`. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Kind {
-    group: Cow<'static, str>,
-    version: Cow<'static, str>,
-    kind: Cow<'static, str>,
-    plural: Cow<'static, str>,
+    names: Arc<Names>,
     scope: Scope,
     form: Form,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Names {
+    group: String,
+    version: String,
+    kind: String,
+    plural: String,
 }
 
 impl Kind {
     /// The kind of a Rust type.
     pub fn of<K: Object>() -> Self {
-        let dynamic = K::DynamicType::default();
-        Self {
-            group: K::group(&dynamic).into_owned().into(),
-            version: K::version(&dynamic).into_owned().into(),
-            kind: K::kind(&dynamic).into_owned().into(),
-            plural: K::plural(&dynamic).into_owned().into(),
-            scope: scope_of::<K>(),
-            form: if K::metadata_api() { Form::Metadata } else { Form::Full },
+        static KNOWN: LazyLock<RwLock<HashMap<TypeId, Kind>>> = LazyLock::new(RwLock::default);
+        // What a type says of itself never changes, and every read of the cache asks for it.
+        if let Some(kind) = KNOWN.read().get(&TypeId::of::<K>()) {
+            return kind.clone();
         }
+        KNOWN.write().entry(TypeId::of::<K>()).or_insert_with(Self::describe::<K>).clone()
+    }
+
+    fn describe<K: Object>() -> Self {
+        let dynamic = K::DynamicType::default();
+        let names = Names {
+            group: K::group(&dynamic).into_owned(),
+            version: K::version(&dynamic).into_owned(),
+            kind: K::kind(&dynamic).into_owned(),
+            plural: K::plural(&dynamic).into_owned(),
+        };
+        let form = if K::metadata_api() { Form::Metadata } else { Form::Full };
+        Self { names: Arc::new(names), scope: scope_of::<K>(), form }
     }
 
     /// The API group; empty for the core group.
     pub fn group(&self) -> &str {
-        &self.group
+        &self.names.group
     }
 
     /// The version inside the group, as in `v1`.
     pub fn version(&self) -> &str {
-        &self.version
+        &self.names.version
     }
 
     /// Group and version, as `apiVersion` has them.
     pub fn api_version(&self) -> String {
-        if self.group.is_empty() { self.version.to_string() } else { format!("{}/{}", self.group, self.version) }
+        let Names { group, version, .. } = &*self.names;
+        if group.is_empty() { version.clone() } else { format!("{group}/{version}") }
     }
 
     /// The kind's name, as in `Pod`.
     pub fn kind(&self) -> &str {
-        &self.kind
+        &self.names.kind
     }
 
     /// The resource's name in paths, as in `pods`.
     pub fn plural(&self) -> &str {
-        &self.plural
+        &self.names.plural
     }
 
     /// Namespaced or cluster-scoped.
@@ -117,23 +138,21 @@ impl Kind {
 
     /// The path of the collection: of one namespace, or of all (`None`, and always for cluster-scoped kinds).
     pub(crate) fn collection_path(&self, namespace: Option<&str>) -> String {
-        let root = if self.group.is_empty() {
-            format!("/api/{}", self.version)
-        } else {
-            format!("/apis/{}/{}", self.group, self.version)
-        };
+        let Names { group, version, plural, .. } = &*self.names;
+        let root =
+            if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
         match (self.scope, namespace) {
-            (Scope::Namespaced, Some(namespace)) => format!("{root}/namespaces/{namespace}/{}", self.plural),
-            _ => format!("{root}/{}", self.plural),
+            (Scope::Namespaced, Some(namespace)) => format!("{root}/namespaces/{namespace}/{plural}"),
+            _ => format!("{root}/{plural}"),
         }
     }
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.kind)?;
-        if !self.group.is_empty() {
-            write!(f, ".{}", self.group)?;
+        f.write_str(self.kind())?;
+        if !self.group().is_empty() {
+            write!(f, ".{}", self.group())?;
         }
         Ok(())
     }
@@ -141,12 +160,16 @@ impl fmt::Display for Kind {
 
 impl fmt::Debug for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self} ({}, {:?}, {:?})", self.version, self.scope, self.form)
+        write!(f, "{self} ({}, {:?}, {:?})", self.version(), self.scope, self.form)
     }
 }
 
 fn scope_of<K: Object>() -> Scope {
-    if TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>() { Scope::Cluster } else { Scope::Namespaced }
+    if TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>() {
+        Scope::Cluster
+    } else {
+        Scope::Namespaced
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,9 @@ mod changed;
 mod combine;
 mod filter;
 
-pub use changed::{Changed, annotations_changed, generation_changed, labels_changed, resource_version_changed};
+pub use changed::{
+    Changed, annotations_changed, generation_changed, labels_changed, resource_version_changed,
+};
 pub use combine::{And, Not, Or};
 pub use filter::{Filter, Selecting, filter, selector};
 

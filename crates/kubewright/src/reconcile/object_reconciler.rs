@@ -3,7 +3,10 @@
 use std::{marker::PhantomData, sync::Arc};
 
 use super::{Action, BoxError, Context, Reconciler, Request};
-use crate::{client::{Client, Optional as _}, object::Object};
+use crate::{
+    client::{Client, Optional as _},
+    object::Object,
+};
 
 /// A reconciler that starts with its object already read.
 ///
@@ -13,7 +16,11 @@ pub trait ObjectReconciler<K>: Send + Sync + 'static {
     type Error: Into<BoxError>;
 
     /// Looks at `object` and does what is missing.
-    fn reconcile(&self, context: Context, object: Arc<K>) -> impl Future<Output = Result<Action, Self::Error>> + Send;
+    fn reconcile(
+        &self,
+        context: Context,
+        object: Arc<K>,
+    ) -> impl Future<Output = Result<Action, Self::Error>> + Send;
 }
 
 /// Reads the object of each request through `client` and hands it to `reconciler`; an object that is gone needs nothing.

@@ -26,13 +26,21 @@ pub trait Reconciler<R = Request>: Send + Sync + 'static {
     type Error: Into<BoxError>;
 
     /// Looks at the object of `request` and does what is missing.
-    fn reconcile(&self, context: Context, request: R) -> impl Future<Output = Result<Action, Self::Error>> + Send;
+    fn reconcile(
+        &self,
+        context: Context,
+        request: R,
+    ) -> impl Future<Output = Result<Action, Self::Error>> + Send;
 }
 
 impl<R: Send + 'static, T: Reconciler<R>> Reconciler<R> for Arc<T> {
     type Error = T::Error;
 
-    fn reconcile(&self, context: Context, request: R) -> impl Future<Output = Result<Action, Self::Error>> + Send {
+    fn reconcile(
+        &self,
+        context: Context,
+        request: R,
+    ) -> impl Future<Output = Result<Action, Self::Error>> + Send {
         T::reconcile(self, context, request)
     }
 }

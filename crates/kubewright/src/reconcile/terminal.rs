@@ -32,7 +32,7 @@ impl TerminalError {
 
     /// Whether `error`, or one of its sources, is terminal.
     pub fn is_in_chain(error: &(dyn std::error::Error + 'static)) -> bool {
-        std::iter::successors(Some(error), |error| error.source()).any(|error| error.is::<Self>())
+        std::iter::successors(Some(error), |error| error.source()).any(<dyn std::error::Error>::is::<Self>)
     }
 }
 
@@ -63,7 +63,9 @@ mod tests {
         let wrapped = Outer(TerminalError::new("inner").into());
         assert!(TerminalError::is_in_chain(&wrapped));
         assert!(!TerminalError::is_in_chain(&Outer("plain".into())));
-        let chain: Vec<_> = std::iter::successors(wrapped.source(), |error| (*error).source()).map(ToString::to_string).collect();
+        let chain: Vec<_> = std::iter::successors(wrapped.source(), |error| (*error).source())
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(chain, ["terminal error", "inner"]);
     }
 }

@@ -39,7 +39,11 @@ where
     Fut: Future<Output = Result<(), BoxError>> + Send,
     F: FnOnce(SourceContext, Queue<R>) -> Fut + Send + 'static,
 {
-    fn start(self, context: SourceContext, queue: Queue<R>) -> impl Future<Output = Result<(), BoxError>> + Send {
+    fn start(
+        self,
+        context: SourceContext,
+        queue: Queue<R>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send {
         (self.start)(context, queue)
     }
 

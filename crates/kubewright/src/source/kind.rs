@@ -34,7 +34,10 @@ pub fn kind<K: Object, R: RequestType>(cache: &Cache, handler: impl EventHandler
 /// As [`kind`], but the first reconcile does not wait for it: for a kind whose absence must not hold up the controller.
 ///
 /// Source: controller-runtime `source.TypedInformer`.
-pub fn informer<K: Object, R: RequestType>(cache: &Cache, handler: impl EventHandler<K, R>) -> KindSource<K, R> {
+pub fn informer<K: Object, R: RequestType>(
+    cache: &Cache,
+    handler: impl EventHandler<K, R>,
+) -> KindSource<K, R> {
     KindSource { holds_back_reconciles: false, ..kind(cache, handler) }
 }
 

@@ -79,8 +79,12 @@ impl Sink for Ingest {
         let mut state = self.shared.state.write();
         let State { store, subscribers, synced } = &mut *state;
         if let Some(seen) = seen {
-            let missed: Vec<_> =
-                store.iter(None).map(|entry| entry.key()).filter(|key| !seen.contains(*key)).cloned().collect();
+            let missed: Vec<_> = store
+                .iter(None)
+                .map(|entry| entry.key())
+                .filter(|key| !seen.contains(*key))
+                .cloned()
+                .collect();
             for key in missed {
                 if let Some(last) = store.remove(&key) {
                     subscribers.deleted(&last, true);

@@ -69,10 +69,6 @@ impl Informer {
         state.store.iter(namespace).filter(|entry| filter(entry)).cloned().collect()
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.shared.state.read().store.len()
-    }
-
     /// Everything that is in the store now, as additions, then every change. Nothing is missed and nothing comes twice.
     pub(crate) fn subscribe(&self) -> Subscription {
         let mut state = self.shared.state.write();
@@ -104,6 +100,11 @@ impl Informer {
 
 impl fmt::Debug for Informer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Informer").field("kind", self.kind()).field("progress", &self.progress()).finish_non_exhaustive()
+        let objects = self.shared.state.read().store.len();
+        f.debug_struct("Informer")
+            .field("kind", self.kind())
+            .field("objects", &objects)
+            .field("progress", &self.progress())
+            .finish_non_exhaustive()
     }
 }

@@ -32,61 +32,87 @@ pub(crate) enum When {
 pub(crate) struct Course {
     /// Up to here everything has reached the sink.
     position: Option<u64>,
-    /// The next request has to be a list.
-    needs_list: bool,
-    /// The next list may not insist on `position`: the API server said that it cannot serve it.
-    position_is_lost: bool,
-    streaming: bool,
+    phase: Phase,
+    streaming: Streaming,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Phase {
+    /// The next request is a list, not older than the position.
+    Listing,
+    /// The next request is a list of the latest state: the API server said that it cannot serve the position.
+    Lost,
+    /// The next request is a watch from the position.
+    Watching,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Streaming {
+    Works,
+    /// The last streaming list broke off: the next list comes in pages, of which only the broken one has to be read again.
+    BrokeOff,
+    /// The API server does not know streaming lists.
+    Unknown,
 }
 
 impl Course {
-    pub(crate) fn new(streaming: bool) -> Self {
-        Self { position: None, needs_list: true, position_is_lost: false, streaming }
+    pub(crate) fn new() -> Self {
+        Self { position: None, phase: Phase::Listing, streaming: Streaming::Works }
     }
 
     pub(crate) fn next(&self) -> Ask {
-        let not_older_than = self.position.filter(|_| !self.position_is_lost);
+        let not_older_than = self.position.filter(|_| self.phase != Phase::Lost);
         match self.position {
-            Some(after) if !self.needs_list => Ask::Watch { after },
-            _ if self.streaming => Ask::StreamingList { not_older_than },
+            Some(after) if self.phase == Phase::Watching => Ask::Watch { after },
+            _ if self.streaming == Streaming::Works => Ask::StreamingList { not_older_than },
             _ => Ask::List { not_older_than },
         }
     }
 
     /// A list is complete at `version`; this is the only way in which the position may go back.
     pub(crate) fn listed(&mut self, version: u64) {
-        *self = Self { position: Some(version), needs_list: false, position_is_lost: false, streaming: self.streaming };
+        self.position = Some(version);
+        self.phase = Phase::Watching;
+        if self.streaming == Streaming::BrokeOff {
+            self.streaming = Streaming::Works;
+        }
     }
 
     /// The watch has reached `version`. Versions inside a streaming list are in no order and do not count.
     pub(crate) fn watched(&mut self, version: u64) {
-        if !self.needs_list {
+        if self.phase == Phase::Watching {
             self.position = self.position.max(Some(version));
         }
-    }
-
-    /// The API server ended a watch in its own time.
-    pub(crate) fn closed(&mut self, progressed: bool) -> When {
-        if progressed { When::Now } else { When::AfterBackoff }
     }
 
     /// The request failed, or its answer broke off. `progressed`: something had come first.
     pub(crate) fn failed(&mut self, failure: &Failure, progressed: bool) -> When {
         if failure.is_expired() || failure.is_too_large_version() {
-            let already_known = self.needs_list && self.position_is_lost;
-            self.needs_list = true;
-            self.position_is_lost = true;
             // The mend is a list of the latest state, at once; if that fails in the same way, something else is wrong.
-            return if already_known { When::AfterBackoff } else { When::Now };
+            let was_lost = std::mem::replace(&mut self.phase, Phase::Lost) == Phase::Lost;
+            return if was_lost { When::AfterBackoff } else { When::Now };
         }
-        if self.needs_list && self.streaming && failure.means_no_streaming() {
-            self.streaming = false;
-            return When::Now;
+        let is_listing = self.phase != Phase::Watching;
+        if is_listing && self.streaming == Streaming::Works {
+            if failure.means_no_streaming() {
+                self.streaming = Streaming::Unknown;
+                return When::Now;
+            }
+            if failure.is_passing() {
+                self.streaming = Streaming::BrokeOff;
+            }
         }
-        if !failure.is_passing() {
-            self.needs_list = true;
+        if !is_listing && !failure.is_passing() {
+            self.phase = Phase::Listing;
         }
-        if progressed && !self.needs_list { When::Now } else { When::AfterBackoff }
+        if progressed && self.phase == Phase::Watching { When::Now } else { When::AfterBackoff }
+    }
+}
+
+impl When {
+    /// When to ask after the API server has ended a watch in its own time.
+    pub(crate) fn after_close(progressed: bool) -> Self {
+        if progressed { Self::Now } else { Self::AfterBackoff }
     }
 }
 
@@ -99,11 +125,15 @@ mod tests {
     }
 
     fn too_large() -> Failure {
-        Failure::Status { code: 504, reason: "Timeout".into(), message: "Timeout: Too large resource version: 9, current: 3".into() }
+        Failure::Status {
+            code: 504,
+            reason: "Timeout".into(),
+            message: "Timeout: Too large resource version: 9, current: 3".into(),
+        }
     }
 
     fn watching_at(version: u64) -> Course {
-        let mut course = Course::new(true);
+        let mut course = Course::new();
         course.listed(version);
         course
     }
@@ -116,7 +146,15 @@ mod tests {
     #[test]
     fn a_watch_resumes_where_it_was_after_whatever_may_pass() {
         let silent = Failure::Silent(std::time::Duration::from_secs(90));
-        for failure in [status(429), status(500), status(502), status(503), status(504), Failure::transport("reset"), silent] {
+        for failure in [
+            status(429),
+            status(500),
+            status(502),
+            status(503),
+            status(504),
+            Failure::transport("reset"),
+            silent,
+        ] {
             check(watching_at(5), &failure, When::AfterBackoff, Ask::Watch { after: 5 });
         }
     }
@@ -140,16 +178,21 @@ mod tests {
     #[test]
     fn any_other_refusal_of_a_watch_leads_to_a_list_that_does_not_go_back() {
         for failure in [status(400), status(403), status(404), Failure::malformed("x")] {
-            check(watching_at(5), &failure, When::AfterBackoff, Ask::StreamingList { not_older_than: Some(5) });
+            check(
+                watching_at(5),
+                &failure,
+                When::AfterBackoff,
+                Ask::StreamingList { not_older_than: Some(5) },
+            );
         }
     }
 
     #[test]
     fn a_server_without_streaming_lists_is_listed_in_pages_from_then_on() {
         for failure in [status(400), status(422), Failure::Endless] {
-            check(Course::new(true), &failure, When::Now, Ask::List { not_older_than: None });
+            check(Course::new(), &failure, When::Now, Ask::List { not_older_than: None });
         }
-        let mut course = Course::new(true);
+        let mut course = Course::new();
         course.failed(&status(422), false);
         course.listed(7);
         course.failed(&status(404), false);
@@ -157,11 +200,25 @@ mod tests {
     }
 
     #[test]
+    fn a_streaming_list_that_breaks_off_is_followed_by_one_in_pages() {
+        check(
+            Course::new(),
+            &Failure::transport("cut"),
+            When::AfterBackoff,
+            Ask::List { not_older_than: None },
+        );
+        let mut course = Course::new();
+        course.failed(&Failure::transport("cut"), true);
+        course.listed(7);
+        check(course, &status(403), When::AfterBackoff, Ask::StreamingList { not_older_than: Some(7) });
+    }
+
+    #[test]
     fn versions_inside_an_unfinished_list_do_not_move_the_position() {
-        let mut course = Course::new(true);
+        let mut course = Course::new();
         course.watched(9);
         course.failed(&Failure::transport("cut"), true);
-        assert_eq!(course.next(), Ask::StreamingList { not_older_than: None });
+        assert_eq!(course.next(), Ask::List { not_older_than: None });
         course.listed(4);
         course.watched(6);
         course.watched(5);
@@ -171,8 +228,8 @@ mod tests {
     #[test]
     fn progress_earns_an_immediate_reconnect_and_nothing_else_does() {
         let mut course = watching_at(5);
-        assert_eq!(course.closed(true), When::Now);
-        assert_eq!(course.closed(false), When::AfterBackoff);
+        assert_eq!(When::after_close(true), When::Now);
+        assert_eq!(When::after_close(false), When::AfterBackoff);
         assert_eq!(course.failed(&Failure::transport("reset"), true), When::Now);
     }
 }

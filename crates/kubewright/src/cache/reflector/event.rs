@@ -13,7 +13,10 @@ pub(crate) enum Event<'a> {
     Modified(&'a [u8]),
     Deleted(&'a [u8]),
     /// Everything up to this version has been sent; `initial_events_end` says that the streaming list is complete.
-    Bookmark { resource_version: u64, initial_events_end: bool },
+    Bookmark {
+        resource_version: u64,
+        initial_events_end: bool,
+    },
 }
 
 impl<'a> Event<'a> {
@@ -26,7 +29,9 @@ impl<'a> Event<'a> {
             b"DELETED" => Ok(Self::Deleted(object)),
             b"BOOKMARK" => bookmark(object),
             b"ERROR" => Err(Failure::from_status(None, object)),
-            other => Err(Failure::Malformed(format!("unknown event type {:?}", String::from_utf8_lossy(other)))),
+            other => {
+                Err(Failure::Malformed(format!("unknown event type {:?}", String::from_utf8_lossy(other))))
+            }
         }
     }
 }
@@ -66,9 +71,9 @@ fn bookmark(object: &[u8]) -> Result<Event<'_>, Failure> {
     let metadata: Metadata = serde_json::from_slice(&object[range]).map_err(Failure::malformed)?;
     Ok(Event::Bookmark {
         resource_version: metadata.resource_version.parse().map_err(Failure::malformed)?,
-        initial_events_end: metadata
-            .annotations
-            .is_some_and(|annotations| annotations.get(INITIAL_EVENTS_END).is_some_and(|value| value == "true")),
+        initial_events_end: metadata.annotations.is_some_and(|annotations| {
+            annotations.get(INITIAL_EVENTS_END).is_some_and(|value| value == "true")
+        }),
     })
 }
 
@@ -83,19 +88,29 @@ mod tests {
     fn both_spellings_of_an_event_are_read() {
         let object = br#"{"a":"}"}"#.as_slice();
         assert_eq!(Event::parse(br#"{"type":"ADDED","object":{"a":"}"}}"#).unwrap(), Event::Added(object));
-        assert_eq!(Event::parse(b"{ \"object\": {\"a\":\"}\"}, \"type\" : \"MODIFIED\" }").unwrap(), Event::Modified(object));
-        assert_eq!(Event::parse(b"{\"type\":\"DELETED\",\"object\":{\"a\":\"}\"}}\r").unwrap(), Event::Deleted(object));
+        assert_eq!(
+            Event::parse(b"{ \"object\": {\"a\":\"}\"}, \"type\" : \"MODIFIED\" }").unwrap(),
+            Event::Modified(object)
+        );
+        assert_eq!(
+            Event::parse(b"{\"type\":\"DELETED\",\"object\":{\"a\":\"}\"}}\r").unwrap(),
+            Event::Deleted(object)
+        );
     }
 
     #[test]
     fn bookmarks_say_how_far_and_whether_the_list_is_complete() {
         let bookmark = |line: &str| Event::parse(line.as_bytes()).map(|event| format!("{event:?}")).unwrap();
         assert_eq!(
-            bookmark(r#"{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"7","creationTimestamp":null}}}"#),
+            bookmark(
+                r#"{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"7","creationTimestamp":null}}}"#
+            ),
             "Bookmark { resource_version: 7, initial_events_end: false }"
         );
         assert_eq!(
-            bookmark(r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"true"}}}}"#),
+            bookmark(
+                r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"true"}}}}"#
+            ),
             "Bookmark { resource_version: 8, initial_events_end: true }"
         );
     }
@@ -103,8 +118,18 @@ mod tests {
     #[test]
     fn errors_and_nonsense_are_failures() {
         let failure = |line: &str| Event::parse(line.as_bytes()).unwrap_err();
-        assert!(failure(r#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"gone"}}"#).is_expired());
-        for line in ["", "<html>", "{}", r#"{"type":"ADDED"}"#, r#"{"type":"NEW","object":{}}"#, r#"{"type":"BOOKMARK","object":{}}"#] {
+        assert!(
+            failure(r#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"gone"}}"#)
+                .is_expired()
+        );
+        for line in [
+            "",
+            "<html>",
+            "{}",
+            r#"{"type":"ADDED"}"#,
+            r#"{"type":"NEW","object":{}}"#,
+            r#"{"type":"BOOKMARK","object":{}}"#,
+        ] {
             assert!(matches!(failure(line), Failure::Malformed(_)), "{line}");
         }
     }

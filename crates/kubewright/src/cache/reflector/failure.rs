@@ -30,6 +30,7 @@ impl Failure {
         Self::Transport(error.into().into())
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
     pub(crate) fn malformed(error: impl ToString) -> Self {
         Self::Malformed(error.to_string())
     }
@@ -77,9 +78,15 @@ mod tests {
 
     #[test]
     fn any_error_body_becomes_a_failure() {
-        let expired = Failure::from_status(None, br#"{"kind":"Status","code":410,"reason":"Expired","message":"too old resource version: 1 (9)"}"#);
+        let expired = Failure::from_status(
+            None,
+            br#"{"kind":"Status","code":410,"reason":"Expired","message":"too old resource version: 1 (9)"}"#,
+        );
         assert!(expired.is_expired());
-        assert_eq!(expired.to_string(), "the API server answered 410 Expired: too old resource version: 1 (9)");
+        assert_eq!(
+            expired.to_string(),
+            "the API server answered 410 Expired: too old resource version: 1 (9)"
+        );
         let proxy = Failure::from_status(Some(502), b"<html>bad gateway</html>\n");
         assert!(proxy.is_passing());
         assert_eq!(proxy.to_string(), "the API server answered 502 : <html>bad gateway</html>");

@@ -52,7 +52,7 @@ impl Reflector {
 
     /// Lists and watches until it is dropped.
     pub(crate) async fn follow(mut self, sink: &mut impl Sink) -> Infallible {
-        let mut course = Course::new(true);
+        let mut course = Course::new();
         loop {
             let mut progressed = false;
             let result = match course.next() {
@@ -60,7 +60,7 @@ impl Reflector {
                 ask => self.stream(ask, &mut course, sink, &mut progressed).await,
             };
             let (when, failure) = match result {
-                Ok(()) => (course.closed(progressed), None),
+                Ok(()) => (When::after_close(progressed), None),
                 Err(failure) => (course.failed(&failure, progressed), Some(failure)),
             };
             let wait = match when {
@@ -182,7 +182,10 @@ impl Reflector {
         let code = answer.status().as_u16();
         let body = http_body_util::Limited::new(answer.into_body(), LONGEST_ERROR);
         let body = timeout(ANSWER_LIMIT, body.collect()).await.ok().and_then(Result::ok);
-        Err(Failure::from_status(Some(code), &body.map(http_body_util::Collected::to_bytes).unwrap_or_default()))
+        Err(Failure::from_status(
+            Some(code),
+            &body.map(http_body_util::Collected::to_bytes).unwrap_or_default(),
+        ))
     }
 }
 

@@ -24,7 +24,9 @@ impl Target {
         match ask {
             Ask::StreamingList { not_older_than } => {
                 query.append_pair("watch", "true").append_pair("allowWatchBookmarks", "true");
-                query.append_pair("sendInitialEvents", "true").append_pair("resourceVersionMatch", "NotOlderThan");
+                query
+                    .append_pair("sendInitialEvents", "true")
+                    .append_pair("resourceVersionMatch", "NotOlderThan");
                 if let Some(version) = not_older_than {
                     query.append_pair("resourceVersion", &version.to_string());
                 }
@@ -47,7 +49,9 @@ impl Target {
         if !is_list {
             query.append_pair("timeoutSeconds", &watch_time.as_secs().to_string());
         }
-        for (name, selector) in [("labelSelector", &self.label_selector), ("fieldSelector", &self.field_selector)] {
+        for (name, selector) in
+            [("labelSelector", &self.label_selector), ("fieldSelector", &self.field_selector)]
+        {
             if let Some(selector) = selector {
                 query.append_pair(name, selector);
             }
@@ -78,13 +82,21 @@ mod tests {
     use super::*;
 
     fn target(kind: Kind) -> Target {
-        Target { kind, namespace: Some("a".into()), label_selector: Some("x=y,z".into()), field_selector: None }
+        Target {
+            kind,
+            namespace: Some("a".into()),
+            label_selector: Some("x=y,z".into()),
+            field_selector: None,
+        }
     }
 
     #[track_caller]
     fn check(ask: Ask, page: Option<&str>, uri: &str) {
         let request = target(Kind::of::<Pod>()).request(ask, Duration::from_secs(300), page);
-        assert_eq!(request.uri().to_string(), format!("/api/v1/namespaces/a/pods?{uri}&labelSelector=x%3Dy%2Cz"));
+        assert_eq!(
+            request.uri().to_string(),
+            format!("/api/v1/namespaces/a/pods?{uri}&labelSelector=x%3Dy%2Cz")
+        );
     }
 
     #[test]
@@ -94,16 +106,27 @@ mod tests {
             None,
             "watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=7&timeoutSeconds=300",
         );
-        check(Ask::Watch { after: 7 }, None, "watch=true&allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=300");
+        check(
+            Ask::Watch { after: 7 },
+            None,
+            "watch=true&allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=300",
+        );
         check(Ask::List { not_older_than: None }, None, "limit=500");
-        check(Ask::List { not_older_than: Some(7) }, None, "limit=500&resourceVersion=7&resourceVersionMatch=NotOlderThan");
+        check(
+            Ask::List { not_older_than: Some(7) },
+            None,
+            "limit=500&resourceVersion=7&resourceVersionMatch=NotOlderThan",
+        );
         check(Ask::List { not_older_than: Some(7) }, Some("next"), "limit=500&continue=next");
     }
 
     #[test]
     fn metadata_alone_is_asked_for_in_every_request() {
         let target = target(Kind::of::<PartialObjectMeta<Pod>>());
-        for (ask, form) in [(Ask::Watch { after: 1 }, "PartialObjectMetadata;"), (Ask::List { not_older_than: None }, "PartialObjectMetadataList;")] {
+        for (ask, form) in [
+            (Ask::Watch { after: 1 }, "PartialObjectMetadata;"),
+            (Ask::List { not_older_than: None }, "PartialObjectMetadataList;"),
+        ] {
             let request = target.request(ask, Duration::ZERO, None);
             assert!(request.headers()[header::ACCEPT].to_str().unwrap().contains(form));
         }

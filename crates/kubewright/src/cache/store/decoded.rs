@@ -45,24 +45,29 @@ impl Decoded {
     }
 
     /// Keeps `value` if the budget allows; `text_len` is the length of the JSON that it came from.
-    pub(crate) fn offer<K: Send + Sync + 'static>(&self, value: &Arc<K>, text_len: usize, budget: &Arc<Budget>) {
+    pub(crate) fn offer<K: Send + Sync + 'static>(
+        &self,
+        value: &Arc<K>,
+        text_len: usize,
+        budget: &Arc<Budget>,
+    ) {
         if self.slot.get().is_none()
             && let Some(charge) = budget.take(size_of::<K>() + text_len.saturating_mul(HEAP_PER_JSON_BYTE))
         {
             // Another reader may have been faster: its value stays, and this charge goes back.
-            let _ = self.slot.set(Box::new(Kept { value: Arc::clone(value) as _, _charge: charge }));
+            let _ = self.slot.set(Box::new(Kept { value: Arc::clone(value) as _, charge }));
         }
     }
 }
 
 struct Kept {
     value: Arc<dyn Any + Send + Sync>,
-    _charge: Charge,
+    charge: Charge,
 }
 
 impl std::fmt::Debug for Kept {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Kept").field("charge", &self._charge).finish_non_exhaustive()
+        f.debug_struct("Kept").field("bytes", &self.charge.bytes).finish_non_exhaustive()
     }
 }
 

@@ -99,7 +99,9 @@ impl Entry {
         if let Some(kept) = self.decoded.get() {
             return Ok(kept);
         }
-        let value = Arc::new(serde_json::from_slice(&self.packed.unpack()).map_err(|error| self.undecodable::<K>(error))?);
+        let value = Arc::new(
+            serde_json::from_slice(&self.packed.unpack()).map_err(|error| self.undecodable::<K>(error))?,
+        );
         self.decoded.offer(&value, self.packed.unpacked_len(), &self.budget);
         Ok(value)
     }
@@ -163,7 +165,10 @@ mod tests {
 
     #[test]
     fn what_does_not_decode_says_which_object_and_why() {
-        let error = entry(r#"{"metadata":{"name":"a","namespace":"b","resourceVersion":"1"},"data":{"k":1}}"#, 0).decode::<ConfigMap>().unwrap_err();
+        let error =
+            entry(r#"{"metadata":{"name":"a","namespace":"b","resourceVersion":"1"},"data":{"k":1}}"#, 0)
+                .decode::<ConfigMap>()
+                .unwrap_err();
         assert!(error.to_string().starts_with("failed to decode b/a as "), "{error}");
         assert!(error.source.to_string().contains("expected a string"), "{}", error.source);
     }

@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn what_comes_after_metadata_is_not_read() {
-        let header = Header::scan(br#"{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"broken"#).unwrap();
+        let header =
+            Header::scan(br#"{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"broken"#).unwrap();
         assert_eq!((header.name.as_ref(), header.namespace, header.generation), ("a", None, None));
     }
 
@@ -113,7 +114,10 @@ mod tests {
     fn an_object_without_a_name_or_a_version_is_refused() {
         let refused = |text: &str| Header::scan(text.as_bytes()).unwrap_err().to_string();
         assert_eq!(refused(r#"{"metadata":{}}"#), "the object has no metadata.name");
-        assert_eq!(refused(r#"{"metadata":{"name":"a","resourceVersion":"x"}}"#), "the object has no decimal metadata.resourceVersion");
+        assert_eq!(
+            refused(r#"{"metadata":{"name":"a","resourceVersion":"x"}}"#),
+            "the object has no decimal metadata.resourceVersion"
+        );
         assert_eq!(refused(r#"{"kind":"Pod"}"#), "the object has no metadata");
         assert!(refused("[]").starts_with("malformed JSON"));
     }

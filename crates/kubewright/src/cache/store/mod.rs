@@ -8,9 +8,7 @@ mod objects;
 mod packing;
 mod uid;
 
-pub(crate) use decoded::Budget;
 pub use entry::DecodeError;
 pub(crate) use entry::Entry;
 pub(crate) use header::{Header, HeaderError};
 pub(crate) use objects::{Applied, Past, Store};
-pub(crate) use uid::Uid;

@@ -149,18 +149,31 @@ mod tests {
     use super::*;
 
     fn object(namespace: &str, name: &str, uid: &str, version: u64) -> Vec<u8> {
-        let namespace = if namespace.is_empty() { String::new() } else { format!(r#""namespace":"{namespace}","#) };
-        format!(r#"{{"metadata":{{{namespace}"name":"{name}","uid":"{uid}","resourceVersion":"{version}"}}}}"#).into_bytes()
+        let namespace =
+            if namespace.is_empty() { String::new() } else { format!(r#""namespace":"{namespace}","#) };
+        format!(
+            r#"{{"metadata":{{{namespace}"name":"{name}","uid":"{uid}","resourceVersion":"{version}"}}}}"#
+        )
+        .into_bytes()
     }
 
     #[test]
     fn the_store_never_goes_back_in_time() {
         let mut store = Store::new(0, false);
         assert!(matches!(store.apply(&object("a", "x", "1", 5), Past::Refused), Ok(Applied::Added { .. })));
-        assert!(matches!(store.apply(&object("a", "x", "1", 4), Past::Refused), Ok(Applied::Unchanged { .. })));
-        assert!(matches!(store.apply(&object("a", "x", "1", 5), Past::Refused), Ok(Applied::Unchanged { .. })));
+        assert!(matches!(
+            store.apply(&object("a", "x", "1", 4), Past::Refused),
+            Ok(Applied::Unchanged { .. })
+        ));
+        assert!(matches!(
+            store.apply(&object("a", "x", "1", 5), Past::Refused),
+            Ok(Applied::Unchanged { .. })
+        ));
         assert!(matches!(store.apply(&object("a", "x", "1", 6), Past::Refused), Ok(Applied::Updated { .. })));
-        assert!(matches!(store.apply(&object("a", "x", "1", 2), Past::Accepted), Ok(Applied::Updated { .. })));
+        assert!(matches!(
+            store.apply(&object("a", "x", "1", 2), Past::Accepted),
+            Ok(Applied::Updated { .. })
+        ));
         // A recreated object is another one: an API server restored from a backup may give it a lower version.
         assert!(matches!(store.apply(&object("a", "x", "2", 1), Past::Refused), Ok(Applied::Updated { .. })));
     }

@@ -15,7 +15,9 @@ impl Uid {
     pub(crate) fn new(text: &str) -> Self {
         match Uuid::try_parse(text) {
             // Only the canonical spelling comes back as it was.
-            Ok(uuid) if uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text => Self::Uuid(uuid),
+            Ok(uuid) if uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text => {
+                Self::Uuid(uuid)
+            }
             _ => Self::Other(text.into()),
         }
     }
@@ -42,7 +44,13 @@ mod tests {
 
     #[test]
     fn every_uid_comes_back_as_it_was() {
-        for text in ["", "u-1", "9d5e5bd1-6f3a-4a7c-8f1e-0d2b3c4d5e6f", "9D5E5BD1-6F3A-4A7C-8F1E-0D2B3C4D5E6F", "9d5e5bd16f3a4a7c8f1e0d2b3c4d5e6f"] {
+        for text in [
+            "",
+            "u-1",
+            "9d5e5bd1-6f3a-4a7c-8f1e-0d2b3c4d5e6f",
+            "9D5E5BD1-6F3A-4A7C-8F1E-0D2B3C4D5E6F",
+            "9d5e5bd16f3a4a7c8f1e0d2b3c4d5e6f",
+        ] {
             assert_eq!(Uid::new(text).to_string(), text);
         }
         assert!(matches!(Uid::new("9d5e5bd1-6f3a-4a7c-8f1e-0d2b3c4d5e6f"), Uid::Uuid(_)));

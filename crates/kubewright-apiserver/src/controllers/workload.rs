@@ -1,0 +1,123 @@
+//! A stand-in for what runs workloads: Deployments become available as soon as they are written.
+//!
+//! No ReplicaSet and no Pod is made. It serves tests of controllers that wait for a Deployment.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::{
+    Api, Client, Error, ResourceExt,
+    api::{ApiResource, Patch, PatchParams},
+};
+use serde_json::{Value, json};
+use tokio::{sync::mpsc, task::JoinSet};
+use tracing::debug;
+
+use super::follow::{CHANGES, Change, RETRY, Resource, follow};
+use crate::clock::{Clock, rfc3339};
+
+/// Runs until it is dropped.
+pub(super) async fn run(client: Client, clock: Arc<dyn Clock>) {
+    let (sender, mut receiver) = mpsc::channel(CHANGES);
+    let deployments = Resource { api: ApiResource::erase::<Deployment>(&()), namespaced: true };
+    // Dropped with the controller, and the watch with it.
+    let mut watches = JoinSet::new();
+    watches.spawn(follow(client.clone(), deployments, sender));
+    while let Some((_, change)) = receiver.recv().await {
+        let objects = match change {
+            Change::Listed(objects) => objects,
+            Change::Applied(object) => vec![*object],
+            Change::Deleted(_) => continue,
+        };
+        for object in objects {
+            let api = Api::namespaced(client.clone(), &object.namespace().unwrap_or_default());
+            while let Err(error) = settle(&api, &object.name_any(), clock.now()).await {
+                debug!(%error, name = %object.name_any(), "failed to settle a deployment; trying again");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+/// Writes the status that the Deployment would have with all its pods ready.
+async fn settle(api: &Api<Deployment>, name: &str, now: Timestamp) -> Result<(), Error> {
+    let Some(deployment) = api.get_opt(name).await? else { return Ok(()) };
+    let value = serde_json::to_value(&deployment).map_err(Error::SerdeError)?;
+    let status = settled_status(&value, now);
+    if value.get("status") == Some(&without_nulls(&status)) {
+        return Ok(());
+    }
+    let patch = Patch::Merge(json!({"status": status}));
+    match api.patch_status(name, &PatchParams::default(), &patch).await {
+        Err(Error::Api(refused)) if refused.code == 404 => Ok(()),
+        result => result.map(|_| ()),
+    }
+}
+
+/// The status as a merge patch: null where Kubernetes leaves a zero out.
+///
+/// Source: kube-controller-manager `deployment.calculateStatus`, `deployment/util.SetDeploymentCondition`.
+fn settled_status(deployment: &Value, now: Timestamp) -> Value {
+    let name = deployment["metadata"]["name"].as_str().unwrap_or_default();
+    let replicas = match deployment["spec"]["replicas"].as_i64() {
+        Some(0) => Value::Null,
+        Some(replicas) => replicas.into(),
+        None => 1.into(),
+    };
+    let progressed = format!("Deployment \"{name}\" has successfully progressed.");
+    json!({
+        "observedGeneration": deployment["metadata"]["generation"],
+        "replicas": replicas,
+        "updatedReplicas": replicas,
+        "readyReplicas": replicas,
+        "availableReplicas": replicas,
+        "unavailableReplicas": null,
+        "conditions": [
+            condition(deployment, now, "Available", "MinimumReplicasAvailable", "Deployment has minimum availability."),
+            condition(deployment, now, "Progressing", "NewReplicaSetAvailable", &progressed),
+        ],
+    })
+}
+
+/// A condition that is true. Its times stay while nothing about it changes.
+fn condition(deployment: &Value, now: Timestamp, kind: &str, reason: &str, message: &str) -> Value {
+    let present = deployment["status"]["conditions"].as_array().into_iter().flatten().find(|condition| {
+        condition["type"] == kind && condition["status"] == "True" && condition["reason"] == reason
+    });
+    let time = |field: &str| match present {
+        Some(present) => present[field].clone(),
+        None => rfc3339(now).into(),
+    };
+    json!({
+        "type": kind, "status": "True", "reason": reason, "message": message,
+        "lastUpdateTime": time("lastUpdateTime"), "lastTransitionTime": time("lastTransitionTime"),
+    })
+}
+
+fn without_nulls(value: &Value) -> Value {
+    let fields = value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    fields.map(|(field, value)| (field.clone(), value.clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settled_deployments_stay_as_they_are() {
+        let mut deployment = json!({"metadata": {"name": "web", "generation": 3}, "spec": {"replicas": 2}});
+        let first = settled_status(&deployment, Timestamp::UNIX_EPOCH);
+        assert_eq!((&first["availableReplicas"], &first["observedGeneration"]), (&json!(2), &json!(3)));
+        deployment["status"] = without_nulls(&first);
+        let later = settled_status(&deployment, Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_secs(60));
+        assert_eq!(later, first);
+    }
+
+    #[test]
+    fn no_replicas_are_left_out() {
+        let deployment = json!({"metadata": {"name": "web"}, "spec": {"replicas": 0}});
+        let status = settled_status(&deployment, Timestamp::UNIX_EPOCH);
+        assert_eq!(without_nulls(&status).get("replicas"), None);
+    }
+}

@@ -1,0 +1,234 @@
+//! The controllers beside the server, watched through a client.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{config_map, config_maps, define_widgets, object, start, widget};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Namespace},
+};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+};
+use kubewright_apiserver::Controllers;
+use serde_json::json;
+
+/// Looks until `fact` holds. Virtual time passes in between, and an hour of it is enough for anything.
+async fn eventually<F: Future<Output = bool>>(what: &str, fact: impl Fn() -> F) {
+    let looking = async {
+        while !fact().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(3600), looking).await.is_ok(), "never: {what}");
+}
+
+/// Returns once the controllers have seen everything: paused time moves only when no task has anything to do.
+async fn idle() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
+async fn exists(api: &Api<DynamicObject>, name: &str) -> bool {
+    api.get_opt(name).await.unwrap().is_some()
+}
+
+fn owned(name: &str, owner: &DynamicObject) -> DynamicObject {
+    let mut child = config_map(name, "1");
+    let types = owner.types.as_ref().unwrap();
+    child.metadata.owner_references = serde_json::from_value(json!([{
+        "apiVersion": types.api_version, "kind": types.kind, "name": owner.name_any(), "uid": owner.uid(),
+        "blockOwnerDeletion": true, "controller": true,
+    }]))
+    .unwrap();
+    child
+}
+
+async fn family(client: &Client) -> (Api<DynamicObject>, Api<DynamicObject>) {
+    let widgets = define_widgets(client).await;
+    let config_maps = config_maps(client);
+    let owner = widgets.create(&PostParams::default(), &widget("owner", 1)).await.unwrap();
+    let child = config_maps.create(&PostParams::default(), &owned("child", &owner)).await.unwrap();
+    let mut child = child;
+    child.types = Some(kube::core::TypeMeta { api_version: "v1".into(), kind: "ConfigMap".into() });
+    config_maps.create(&PostParams::default(), &owned("grandchild", &child)).await.unwrap();
+    (widgets, config_maps)
+}
+
+#[tokio::test(start_paused = true)]
+async fn dependents_go_after_their_owner() {
+    let (server, client) = start();
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    let (widgets, config_maps) = family(&client).await;
+    widgets.delete("owner", &DeleteParams::background()).await.unwrap();
+    assert!(!exists(&widgets, "owner").await);
+    eventually("the family is gone", async || !exists(&config_maps, "grandchild").await).await;
+    assert!(!exists(&config_maps, "child").await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dependents_go_before_their_owner_in_the_foreground() {
+    let (server, client) = start();
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    let (widgets, config_maps) = family(&client).await;
+    let hold = Patch::Merge(json!({"metadata": {"finalizers": ["example.com/hold"]}}));
+    config_maps.patch("child", &PatchParams::default(), &hold).await.unwrap();
+    // The collector learns of the children before their owner is deleted.
+    idle().await;
+    widgets.delete("owner", &DeleteParams::foreground()).await.unwrap();
+    eventually("the child is asked to go", async || {
+        config_maps.get("child").await.unwrap().metadata.deletion_timestamp.is_some()
+    })
+    .await;
+    assert!(exists(&widgets, "owner").await, "the child holds it up");
+    idle().await;
+    assert!(!exists(&config_maps, "grandchild").await, "the youngest goes first");
+    let release = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+    config_maps.patch("child", &PatchParams::default(), &release).await.unwrap();
+    eventually("the owner follows", async || !exists(&widgets, "owner").await).await;
+    assert!(!exists(&config_maps, "child").await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn circles_are_collected_in_the_foreground() {
+    let (server, client) = start();
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    let (_, config_maps) = family(&client).await;
+    let mut youngest = config_maps.get("grandchild").await.unwrap();
+    youngest.types = Some(kube::core::TypeMeta { api_version: "v1".into(), kind: "ConfigMap".into() });
+    let circle = Patch::Merge(
+        json!({"metadata": {"ownerReferences": owned("child", &youngest).metadata.owner_references}}),
+    );
+    config_maps.patch("child", &PatchParams::default(), &circle).await.unwrap();
+    idle().await;
+    config_maps.delete("child", &DeleteParams::foreground()).await.unwrap();
+    eventually("both are gone", async || {
+        !exists(&config_maps, "child").await && !exists(&config_maps, "grandchild").await
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn orphans_stay() {
+    let (server, client) = start();
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    let (widgets, config_maps) = family(&client).await;
+    idle().await;
+    widgets.delete("owner", &DeleteParams::orphan()).await.unwrap();
+    eventually("the owner is gone", async || !exists(&widgets, "owner").await).await;
+    assert!(config_maps.get("child").await.unwrap().owner_references().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_with_an_owner_that_never_was_is_collected() {
+    let (server, client) = start();
+    let config_maps = config_maps(&client);
+    let mut owner = config_maps.create(&PostParams::default(), &config_map("owner", "1")).await.unwrap();
+    owner.types = Some(kube::core::TypeMeta { api_version: "v1".into(), kind: "ConfigMap".into() });
+    config_maps.create(&PostParams::default(), &owned("child", &owner)).await.unwrap();
+    let other = DynamicObject {
+        metadata: kube::api::ObjectMeta { uid: Some("none".into()), ..owner.metadata.clone() },
+        ..owner
+    };
+    config_maps.create(&PostParams::default(), &owned("stray", &other)).await.unwrap();
+    // The objects are older than the controllers.
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    eventually("the stray is gone", async || !exists(&config_maps, "stray").await).await;
+    assert!(exists(&config_maps, "child").await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn namespaces_are_emptied_and_go() {
+    let (server, client) = start();
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    define_widgets(&client).await;
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let namespace = serde_json::from_value(json!({"metadata": {"name": "team"}})).unwrap();
+    let made = namespaces.create(&PostParams::default(), &namespace).await.unwrap();
+    assert_eq!(made.status.unwrap().phase.as_deref(), Some("Active"));
+    assert_eq!(made.metadata.labels.unwrap()["kubernetes.io/metadata.name"], "team");
+    let config_maps: Api<ConfigMap> = Api::namespaced(client.clone(), "team");
+    let held = object(json!({"metadata": {"name": "held", "finalizers": ["example.com/hold"]}}));
+    let held: ConfigMap = serde_json::from_value(serde_json::to_value(held).unwrap()).unwrap();
+    config_maps.create(&PostParams::default(), &held).await.unwrap();
+
+    let pending =
+        namespaces.delete("team", &DeleteParams::default()).await.unwrap().left().expect("the namespace");
+    assert_eq!(pending.status.unwrap().phase.as_deref(), Some("Terminating"));
+    let (code, _, message) = common::refusal(
+        config_maps
+            .create(
+                &PostParams::default(),
+                &ConfigMap {
+                    metadata: kube::api::ObjectMeta { name: Some("late".into()), ..Default::default() },
+                    ..Default::default()
+                },
+            )
+            .await,
+    );
+    assert_eq!(code, 403);
+    assert_eq!(
+        message,
+        "configmaps \"late\" is forbidden: unable to create new content in namespace team because it is being terminated"
+    );
+    eventually("the content is asked to go", async || {
+        config_maps.get("held").await.unwrap().metadata.deletion_timestamp.is_some()
+    })
+    .await;
+    assert!(namespaces.get_opt("team").await.unwrap().is_some());
+    let release = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+    config_maps.patch("held", &PatchParams::default(), &release).await.unwrap();
+    eventually("the namespace is gone", async || namespaces.get_opt("team").await.unwrap().is_none()).await;
+
+    let (code, _, message) = common::refusal(namespaces.delete("default", &DeleteParams::default()).await);
+    assert_eq!(
+        (code, message.as_str()),
+        (403, "namespaces \"default\" is forbidden: this namespace may not be deleted")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn deployments_become_available_and_follow_their_spec() {
+    let (server, client) = start();
+    let controllers = server.start_controllers(Controllers::default()).await;
+    let deployments: Api<Deployment> = Api::default_namespaced(client);
+    let deployment = serde_json::from_value(json!({"metadata": {"name": "web"}, "spec": {
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+    }}))
+    .unwrap();
+    deployments.create(&PostParams::default(), &deployment).await.unwrap();
+    let available = async |replicas: i32| {
+        let status = deployments.get("web").await.unwrap().status.unwrap_or_default();
+        status.available_replicas == Some(replicas)
+    };
+    eventually("one replica", async || available(1).await).await;
+    let status = deployments.get("web").await.unwrap().status.unwrap();
+    let conditions: Vec<_> = status
+        .conditions
+        .unwrap()
+        .into_iter()
+        .map(|c| (c.type_.unwrap_or_default(), c.reason.unwrap()))
+        .collect();
+    assert_eq!(
+        conditions,
+        [("Available", "MinimumReplicasAvailable"), ("Progressing", "NewReplicaSetAvailable")]
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+    );
+    let patch = Patch::Merge(json!({"spec": {"replicas": 3}}));
+    deployments.patch("web", &PatchParams::default(), &patch).await.unwrap();
+    eventually("three replicas", async || available(3).await).await;
+    let settled = deployments.get("web").await.unwrap();
+    assert_eq!(settled.status.unwrap().observed_generation, settled.metadata.generation);
+
+    controllers.shutdown().await;
+    let version = server.resource_version();
+    deployments
+        .patch("web", &PatchParams::default(), &Patch::Merge(json!({"spec": {"replicas": 4}})))
+        .await
+        .unwrap();
+    assert_eq!(deployments.list(&ListParams::default()).await.unwrap().items.len(), 1);
+    assert_eq!(server.resource_version(), version + 1, "nobody settles it any longer");
+}
