@@ -18,7 +18,7 @@ pub(crate) struct Measurement {
     /// User and system time from before the connection to the end of the first list.
     pub(crate) cpu: Duration,
     pub(crate) wall: Duration,
-    /// With a client that has not connected yet; `None` where client and server share the process.
+    /// With a client that has not connected yet; `None` where client and server share the process, and on systems that do not tell.
     pub(crate) memory_before: Option<Memory>,
     /// After the first list, once it had settled.
     pub(crate) memory_after: Option<Memory>,

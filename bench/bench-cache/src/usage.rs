@@ -26,11 +26,12 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// # Errors
-    /// Where there is no `/proc/self/status`: memory is measured on Linux only.
+    /// Whether this system tells, as Linux does in `/proc`.
+    pub(crate) const IS_KNOWN: bool = cfg!(target_os = "linux");
+
     pub(crate) fn now() -> Result<Self> {
-        let status = std::fs::read_to_string("/proc/self/status")
-            .context("failed to read /proc/self/status (memory is measured on Linux only)")?;
+        let status =
+            std::fs::read_to_string("/proc/self/status").context("failed to read /proc/self/status")?;
         Self::parse(&status)
     }
 

@@ -1,7 +1,5 @@
 //! kubewright's cache.
 
-use std::future::Future;
-
 use anyhow::{Context, Result, bail};
 use k8s_openapi::api::core::v1::Pod;
 use kubewright::cache::{Cache, CacheError, CacheOptions, ListOptions};
@@ -21,16 +19,13 @@ pub(super) async fn sync(client: kube::Client) -> Result<Synced> {
     let cache = Cache::new(client, CacheOptions::default());
     cache.watch::<Pod>();
     let mut run = JoinSet::new();
-    run.spawn(start(cache.clone()));
+    let started = cache.clone();
+    run.spawn(async move { started.start(CancellationToken::new()).await });
     tokio::select! {
         synced = cache.wait_for_cache_sync() => synced?,
         ended = run.join_next() => bail!("the cache ended by itself: {ended:?}"),
     }
     Ok(Synced { cache, _run: run })
-}
-
-fn start(cache: Cache) -> impl Future<Output = Result<(), CacheError>> {
-    async move { cache.start(CancellationToken::new()).await }
 }
 
 impl Synced {
