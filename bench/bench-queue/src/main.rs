@@ -1,8 +1,8 @@
 //! Measures the work queue beside those of kube-rs, controller-runtime and client-go, in one run.
 //!
 //! `cargo run --release -p bench-queue` prints time per add, time per get + forget + done, both at once, and live bytes per
-//! key, for 10⁴, 10⁵ and 10⁶ keys and 1, 2 and 8 producers. Each figure is the median of several rounds on fresh queues. Every
-//! round makes its keys beforehand, so that bytes are the queue's own.
+//! key, for 10⁴, 10⁵ and 10⁶ keys and 1, 2 and 8 producers. Each figure is the best of several rounds on fresh queues, for every
+//! queue alike: on a shared machine the others show who else was at work. Every round makes its keys beforehand, so that bytes are the queue's own.
 //!
 //! `-- --ours` leaves the peers out, for seconds instead of minutes. The Go programs are built from `bench/peers/go` if Go is installed; otherwise the report says that they are missing.
 

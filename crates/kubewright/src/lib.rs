@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod client;
+pub mod cluster;
 pub mod controller;
 pub mod controllerutil;
 pub mod event;

@@ -1,4 +1,5 @@
 //! `ARCHITECTURE.md` moves with the code.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{
     fs,
@@ -33,9 +34,9 @@ fn every_crate_has_a_sentence() {
         .iter()
         .flat_map(|group| {
             let entries = fs::read_dir(root().join(group)).unwrap().map(Result::unwrap);
-            entries.filter(|entry| entry.file_type().unwrap().is_dir()).map(move |entry| {
-                format!("`{group}/{}`", entry.file_name().to_str().unwrap())
-            })
+            entries
+                .filter(|entry| entry.file_type().unwrap().is_dir())
+                .map(move |entry| format!("`{group}/{}`", entry.file_name().to_str().unwrap()))
         })
         .filter(|name| !text.contains(&format!("| {name} |")))
         .collect();
@@ -46,7 +47,8 @@ fn every_crate_has_a_sentence() {
 fn every_room_has_a_sentence() {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     for name in ["kubewright", "kubewright-apiserver"] {
-        let (_, section) = text.split_once(&format!("## {name}, in the order")).expect("each crate has its section");
+        let (_, section) =
+            text.split_once(&format!("## {name}, in the order")).expect("each crate has its section");
         let section = section.split("\n## ").next().unwrap();
         let missing: Vec<_> = folders(&root().join("crates").join(name).join("src"))
             .into_iter()
@@ -60,7 +62,8 @@ fn every_room_has_a_sentence() {
 fn every_room_and_file_that_is_named_exists() {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     for name in ["kubewright", "kubewright-apiserver"] {
-        let section = text.split_once(&format!("## {name}, in the order")).unwrap().1.split("\n## ").next().unwrap();
+        let section =
+            text.split_once(&format!("## {name}, in the order")).unwrap().1.split("\n## ").next().unwrap();
         let rows = section.lines().filter(|line| line.starts_with("| `"));
         for room in rows.flat_map(|row| row.split('|').nth(1).unwrap().split(", ")) {
             let room = room.trim().trim_matches('`');

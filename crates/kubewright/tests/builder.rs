@@ -6,6 +6,7 @@
 //! - "unregistered kind without name": a type is a kind, there is no scheme to register it with.
 //! - "For/Owns with a custom request type error": they do not exist for other request types; the compiler says so.
 //! - "logger passed": `the_log_constructor_makes_the_span_of_a_reconcile`.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 

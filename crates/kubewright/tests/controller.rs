@@ -1,11 +1,12 @@
 //! The life of a controller, row by row of controller-runtime's own suites (`pkg/internal/controller`, `pkg/controller`).
 //!
 //! Rows without a test here:
-//! - "ctx cancel during WaitForSync", "blocking Start times out": in `controller_start.rs`.
+//! - "ctx cancel during `WaitForSync`", "blocking Start times out": in `controller_start.rs`.
 //! - "goroutine leak": a controller owns its tasks in a `JoinSet` and joins it; `stopping_ends_every_task` holds it to that.
 //! - "no races when concurrent with itself", "only once when concurrent": `start` takes the controller by value.
 //! - "startWatches reset": the sources are moved into their tasks.
 //! - "rate limiter and queue default", "priority queue by default": there is one queue; `tests/workqueue*` hold it.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 
@@ -492,7 +493,7 @@ async fn a_reconcile_that_outlasts_the_grace_period_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn every_result_is_counted() {
-    fn value(name: &str, controller: &str, result: Option<&str>) -> f64 {
+    fn value(name: &str, controller: &str, result: Option<&str>) -> String {
         let families = kubewright::metrics::registry().gather();
         let family =
             families.iter().find(|family| family.name() == name).unwrap_or_else(|| panic!("no {name}"));
@@ -502,9 +503,9 @@ async fn every_result_is_counted() {
             label("controller") == Some(controller) && (result.is_none() || label("result") == result)
         });
         let metric = metric.unwrap_or_else(|| panic!("no {name} of {controller} with {result:?}"));
-        metric.get_counter().get_value()
-            + metric.get_histogram().get_sample_count() as f64
-            + metric.get_gauge().get_value()
+        #[expect(clippy::cast_precision_loss, reason = "the test takes no 2⁵² samples")]
+        let samples = metric.get_histogram().get_sample_count() as f64;
+        (metric.get_counter().get_value() + samples + metric.get_gauge().get_value()).to_string()
     }
     let env = TestEnv::start().await;
     let second = Duration::from_secs(1);
@@ -515,21 +516,21 @@ async fn every_result_is_counted() {
         builder.named("counted").reconciliation_timeout(Duration::from_secs(5)).max_concurrent_reconciles(2)
     };
     let (running, queue) = by_hand(&env, reconciler.clone(), configure).await;
-    assert_eq!(value("controller_runtime_max_concurrent_reconciles", "counted", None), 2.0);
-    assert_eq!(value("controller_runtime_reconcile_total", "counted", Some("requeue")), 0.0);
+    assert_eq!(value("controller_runtime_max_concurrent_reconciles", "counted", None), "2");
+    assert_eq!(value("controller_runtime_reconcile_total", "counted", Some("requeue")), "0");
     queue.add(key("a"));
     reconciler.runs.wait_for(&key("a"), 5).await;
     queue.add(key("a"));
     reconciler.runs.wait_for(&key("a"), 6).await;
     running.stop().await.unwrap();
     let total = |result| value("controller_runtime_reconcile_total", "counted", Some(result));
-    assert_eq!([total("success"), total("error"), total("requeue_after")], [1.0, 4.0, 1.0]);
-    assert_eq!(value("controller_runtime_reconcile_errors_total", "counted", None), 4.0);
-    assert_eq!(value("controller_runtime_terminal_reconcile_errors_total", "counted", None), 1.0);
-    assert_eq!(value("controller_runtime_reconcile_panics_total", "counted", None), 1.0);
-    assert_eq!(value("controller_runtime_reconcile_timeouts_total", "counted", None), 1.0);
-    assert_eq!(value("controller_runtime_reconcile_time_seconds", "counted", None), 6.0);
-    assert_eq!(value("controller_runtime_active_workers", "counted", None), 0.0);
+    assert_eq!([total("success"), total("error"), total("requeue_after")], ["1", "4", "1"]);
+    assert_eq!(value("controller_runtime_reconcile_errors_total", "counted", None), "4");
+    assert_eq!(value("controller_runtime_terminal_reconcile_errors_total", "counted", None), "1");
+    assert_eq!(value("controller_runtime_reconcile_panics_total", "counted", None), "1");
+    assert_eq!(value("controller_runtime_reconcile_timeouts_total", "counted", None), "1");
+    assert_eq!(value("controller_runtime_reconcile_time_seconds", "counted", None), "6");
+    assert_eq!(value("controller_runtime_active_workers", "counted", None), "0");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! How controllers start, or do not, and how watches come and go while they run.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! One request is never reconciled twice at once.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! What runs when, and how it stops.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 

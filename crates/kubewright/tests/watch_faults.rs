@@ -1,4 +1,5 @@
 //! What a watch may do to a controller.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 

@@ -51,9 +51,10 @@ impl Story {
     pub(crate) fn has(&self, request: &Request, message: &str, available: i32, wanted: i32, ready: bool) {
         self.tell(
             request,
-            match ready {
-                true => format!("is ready: {available} of {wanted} replicas say {message:?}"),
-                false => format!("waits for its pods: {available} of {wanted} available"),
+            if ready {
+                format!("is ready: {available} of {wanted} replicas say {message:?}")
+            } else {
+                format!("waits for its pods: {available} of {wanted} available")
             },
         );
         self.guestbooks.send_modify(|known| {

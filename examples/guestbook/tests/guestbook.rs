@@ -1,4 +1,5 @@
 //! The life of a guestbook, from its creation to what stays of it.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use guestbook::{ARCHIVE, FINALIZER, Guestbook, GuestbookSpec, Story};
 use k8s_openapi::api::{

@@ -22,7 +22,7 @@ impl Source for EveryPeriod {
                 match self.client.list::<ConfigMap>().await {
                     Ok(all) => all.iter().for_each(|config| queue.add_rate_limited(Request::of(&**config))),
                     Err(error) => {
-                        tracing::warn!(%error, "failed to list the ConfigMaps; the next round tries again")
+                        tracing::warn!(%error, "failed to list the ConfigMaps; the next round tries again");
                     }
                 }
             }

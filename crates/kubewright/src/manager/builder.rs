@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Manager, ManagerError, Phase, Shared, State};
 use crate::{
-    cache::{Cache, CacheOptions},
-    client::Client,
+    cache::CacheOptions,
+    cluster::{Cluster, ClusterBuilder},
     controller::ControllerOptions,
     leader_election::{Alone, DynElector, Elector},
 };
@@ -17,60 +17,49 @@ use crate::{
 /// Builds a [`Manager`].
 #[must_use = "a manager that is not built does nothing"]
 pub struct ManagerBuilder {
-    connection: Connection,
-    cache: CacheOptions,
+    cluster: ClusterBuilder,
     controller_defaults: ControllerOptions,
-    field_manager: Option<String>,
     graceful_shutdown_timeout: Duration,
     elector: Box<dyn DynElector>,
-}
-
-enum Connection {
-    Inferred,
-    Config(Box<Config>),
-    Client(kube::Client),
 }
 
 impl ManagerBuilder {
     pub(super) fn new() -> Self {
         Self {
-            connection: Connection::Inferred,
-            cache: CacheOptions::default(),
+            cluster: Cluster::builder(),
             controller_defaults: ControllerOptions::default(),
-            field_manager: None,
             graceful_shutdown_timeout: Duration::from_secs(30),
             elector: Box::new(Alone),
         }
     }
 
-    /// Talks to the cluster of `config`. Default: the kubeconfig that `KUBECONFIG` or `~/.kube/config` name, else the cluster that
-    /// the process runs in.
+    /// As [`ClusterBuilder::config`].
     pub fn config(mut self, config: Config) -> Self {
-        self.connection = Connection::Config(Box::new(config));
+        self.cluster = self.cluster.config(config);
         self
     }
 
-    /// Talks through `client`: one with layers of its own, or one that reaches an embedded API server.
+    /// As [`ClusterBuilder::kube_client`].
     pub fn kube_client(mut self, client: kube::Client) -> Self {
-        self.connection = Connection::Client(client);
+        self.cluster = self.cluster.kube_client(client);
         self
     }
 
     /// How the cache behaves.
     pub fn cache(mut self, options: CacheOptions) -> Self {
-        self.cache = options;
+        self.cluster = self.cluster.cache(options);
+        self
+    }
+
+    /// As [`ClusterBuilder::field_manager`].
+    pub fn field_manager(mut self, name: impl Into<String>) -> Self {
+        self.cluster = self.cluster.field_manager(name);
         self
     }
 
     /// What controllers start from, before their own options.
     pub fn controller_defaults(mut self, options: ControllerOptions) -> Self {
         self.controller_defaults = options;
-        self
-    }
-
-    /// Who writes, in `metadata.managedFields`. Default: the user agent's name.
-    pub fn field_manager(mut self, name: impl Into<String>) -> Self {
-        self.field_manager = Some(name.into());
         self
     }
 
@@ -91,45 +80,27 @@ impl ManagerBuilder {
     /// Builds the manager. Makes no request.
     ///
     /// # Errors
-    /// [`ManagerError::Config`] if no cluster can be found, [`ManagerError::Client`] if its configuration is not usable.
+    /// As [`ClusterBuilder::build`].
     pub async fn build(self) -> Result<Manager, ManagerError> {
-        let kube = match self.connection {
-            Connection::Client(client) => client,
-            Connection::Config(config) => connect(*config)?,
-            Connection::Inferred => {
-                connect(Config::infer().await.map_err(|error| ManagerError::Config(Box::new(error)))?)?
-            }
-        };
-        let cache = Cache::new(kube.clone(), self.cache);
-        let mut client = Client::new(kube.clone(), cache.clone());
-        if let Some(field_manager) = self.field_manager {
-            client = client.with_field_manager(field_manager);
-        }
-        let state = State {
-            controller_names: HashSet::new(),
-            phase: Phase::Fresh { waiting: Vec::new(), elector: self.elector },
+        let cluster = self.cluster.build().await?;
+        let phase = Phase::Fresh {
+            caches: vec![cluster.cache().clone()],
+            waiting: Vec::new(),
+            elector: self.elector,
         };
         let shared = Shared {
-            kube,
-            cache,
-            client,
+            cluster,
             controller_defaults: self.controller_defaults,
             graceful_shutdown_timeout: self.graceful_shutdown_timeout,
             elected: CancellationToken::new(),
-            state: Mutex::new(state),
+            state: Mutex::new(State { controller_names: HashSet::new(), phase }),
         };
         Ok(Manager { shared: shared.into() })
     }
 }
 
-/// kube's own retries are off: they repeat requests that may have been carried out, creations among them (kube-rs/kube#2082).
-fn connect(mut config: Config) -> Result<kube::Client, ManagerError> {
-    config.default_retry = false;
-    kube::Client::try_from(config).map_err(|error| ManagerError::Client(Box::new(error)))
-}
-
 impl fmt::Debug for ManagerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ManagerBuilder").field("cache", &self.cache).finish_non_exhaustive()
+        f.debug_struct("ManagerBuilder").field("cluster", &self.cluster).finish_non_exhaustive()
     }
 }

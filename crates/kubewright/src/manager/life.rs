@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
+use futures::future::try_join_all;
 use tokio::{
     sync::mpsc,
     task::{JoinError, JoinSet},
@@ -9,8 +10,12 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{BoxedRunnable, Manager, Phase, StartError};
-use crate::{cache::CacheError, leader_election::DynElector, reconcile::BoxError};
+use super::{BoxedRunnable, Manager, Phase, Place, StartError};
+use crate::{
+    cache::{Cache, CacheError},
+    leader_election::DynElector,
+    reconcile::BoxError,
+};
 
 impl Manager {
     /// Runs until `shutdown` is done, or something fails.
@@ -29,54 +34,56 @@ impl Manager {
     /// Dropped, it aborts everything that it runs.
     pub async fn start(self, shutdown: impl Future<Output = ()>) -> Result<(), StartError> {
         let (start, added) = mpsc::unbounded_channel();
-        let (waiting, mut elector) = {
+        let (caches, waiting, elector) = {
             let mut state = self.shared.state.lock();
             match std::mem::replace(&mut state.phase, Phase::Running(start)) {
-                Phase::Fresh { waiting, elector } => (waiting, elector),
+                Phase::Fresh { caches, waiting, elector } => (caches, waiting, elector),
                 earlier => {
                     state.phase = earlier;
                     return Err(StartError::AlreadyStarted);
                 }
             }
         };
-        let mut groups = Groups::default();
-        let mut is_leader = false;
-        let result = self.run(shutdown, waiting, added, &mut groups, &mut *elector, &mut is_leader).await;
+        let elected = self.shared.elected.clone();
+        let mut life = Life { groups: Groups::default(), added, elector, elected, is_leader: false };
+        let result = life.run(shutdown, caches, waiting).await;
 
         self.shared.state.lock().phase = Phase::Stopped;
-        let leads = is_leader && !matches!(result, Err(StartError::LeadershipLost(_)));
-        let grace = if is_leader && !leads { Duration::ZERO } else { self.shared.graceful_shutdown_timeout };
-        tracing::info!(?grace, "stopping");
-        let stopped = groups.stop(grace).await;
-        if leads {
-            elector.release().await;
-        }
-        result.and(stopped)
+        life.stop(result, self.shared.graceful_shutdown_timeout).await
     }
+}
 
+/// A manager between its start and its stop.
+struct Life {
+    groups: Groups,
+    added: mpsc::UnboundedReceiver<BoxedRunnable>,
+    elector: Box<dyn DynElector>,
+    /// Fires when `is_leader` becomes true and everything has been started.
+    elected: CancellationToken,
+    is_leader: bool,
+}
+
+impl Life {
     async fn run(
-        &self,
+        &mut self,
         shutdown: impl Future<Output = ()>,
+        caches: Vec<Cache>,
         waiting: Vec<BoxedRunnable>,
-        mut added: mpsc::UnboundedReceiver<BoxedRunnable>,
-        groups: &mut Groups,
-        elector: &mut dyn DynElector,
-        is_leader: &mut bool,
     ) -> Result<(), StartError> {
-        let cache = self.shared.cache.clone();
-        groups.caches.start("cache".into(), |cancel| async move { Ok(cache.start(cancel).await?) });
+        let Self { groups, added, elector, elected, is_leader } = self;
         tokio::pin!(shutdown);
+        for cache in &caches {
+            groups.start(BoxedRunnable::of_cache(cache.clone()));
+        }
         tokio::select! {
             () = &mut shutdown => return Ok(()),
             failed = groups.failed() => return Err(failed),
-            synced = self.shared.cache.wait_for_cache_sync() => synced?,
+            synced = try_join_all(caches.iter().map(Cache::wait_for_cache_sync)) => drop(synced?),
         }
 
         let (mut leader_only, others): (Vec<_>, Vec<_>) =
-            waiting.into_iter().partition(|it| it.needs_leader_election);
-        for runnable in others {
-            groups.others.start_runnable(runnable);
-        }
+            waiting.into_iter().partition(|runnable| runnable.place == Place::LeaderOnly);
+        groups.start_all(others);
         {
             let acquired = elector.acquire();
             tokio::pin!(acquired);
@@ -84,20 +91,17 @@ impl Manager {
                 tokio::select! {
                     () = &mut shutdown => return Ok(()),
                     failed = groups.failed() => return Err(failed),
-                    Some(runnable) = added.recv() => if runnable.needs_leader_election {
-                        leader_only.push(runnable);
-                    } else {
-                        groups.others.start_runnable(runnable);
+                    Some(runnable) = added.recv() => match runnable.place {
+                        Place::LeaderOnly => leader_only.push(runnable),
+                        Place::Caches | Place::Others => groups.start(runnable),
                     },
                     acquired = &mut acquired => break acquired.map_err(StartError::Election)?,
                 }
             }
         }
         *is_leader = true;
-        for runnable in leader_only {
-            groups.leader_only.start_runnable(runnable);
-        }
-        self.shared.elected.cancel();
+        groups.start_all(leader_only);
+        elected.cancel();
 
         let lost = elector.lost();
         tokio::pin!(lost);
@@ -108,13 +112,20 @@ impl Manager {
                 reason = &mut lost => return Err(StartError::LeadershipLost(reason)),
                 () = &mut shutdown => return Ok(()),
                 failed = groups.failed() => return Err(failed),
-                Some(runnable) = added.recv() => if runnable.needs_leader_election {
-                    groups.leader_only.start_runnable(runnable);
-                } else {
-                    groups.others.start_runnable(runnable);
-                },
+                Some(runnable) = added.recv() => groups.start(runnable),
             }
         }
+    }
+
+    async fn stop(self, result: Result<(), StartError>, grace: Duration) -> Result<(), StartError> {
+        let is_lost = matches!(result, Err(StartError::LeadershipLost(_)));
+        let grace = if is_lost { Duration::ZERO } else { grace };
+        tracing::info!(?grace, "stopping");
+        let stopped = self.groups.stop(grace).await;
+        if self.is_leader && !is_lost {
+            self.elector.release().await;
+        }
+        result.and(stopped)
     }
 }
 
@@ -127,6 +138,21 @@ struct Groups {
 }
 
 impl Groups {
+    fn start(&mut self, runnable: BoxedRunnable) {
+        let group = match runnable.place {
+            Place::Caches => &mut self.caches,
+            Place::Others => &mut self.others,
+            Place::LeaderOnly => &mut self.leader_only,
+        };
+        group.start(runnable);
+    }
+
+    fn start_all(&mut self, runnables: Vec<BoxedRunnable>) {
+        for runnable in runnables {
+            self.start(runnable);
+        }
+    }
+
     /// The next failure; pending while there is none.
     async fn failed(&mut self) -> StartError {
         tokio::select! {
@@ -160,16 +186,9 @@ struct Group {
 }
 
 impl Group {
-    fn start<F>(&mut self, name: Cow<'static, str>, start: impl FnOnce(CancellationToken) -> F)
-    where
-        F: Future<Output = Result<(), BoxError>> + Send + 'static,
-    {
-        let running = start(self.cancel.child_token());
-        self.tasks.spawn(async move { (name, running.await) });
-    }
-
-    fn start_runnable(&mut self, runnable: BoxedRunnable) {
-        self.start(runnable.name, runnable.start);
+    fn start(&mut self, runnable: BoxedRunnable) {
+        let running = (runnable.start)(self.cancel.child_token());
+        self.tasks.spawn(async move { (runnable.name, running.await) });
     }
 
     /// The next failure; pending while there is none.

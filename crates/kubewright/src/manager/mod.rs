@@ -17,12 +17,13 @@ use tokio_util::sync::CancellationToken;
 
 pub use builder::ManagerBuilder;
 pub use error::{ManagerError, StartError};
-pub(crate) use runnable::BoxedRunnable;
 pub use runnable::Runnable;
+use runnable::{BoxedRunnable, Place};
 
 use crate::{
     cache::Cache,
     client::Client,
+    cluster::Cluster,
     controller::{BuildError, Controller, ControllerOptions},
     handler::RequestType,
     leader_election::DynElector,
@@ -39,9 +40,7 @@ pub struct Manager {
 }
 
 struct Shared {
-    kube: kube::Client,
-    cache: Cache,
-    client: Client,
+    cluster: Cluster,
     controller_defaults: ControllerOptions,
     graceful_shutdown_timeout: Duration,
     elected: CancellationToken,
@@ -56,6 +55,7 @@ struct State {
 enum Phase {
     /// Not started: what is added waits here.
     Fresh {
+        caches: Vec<Cache>,
         waiting: Vec<BoxedRunnable>,
         elector: Box<dyn DynElector>,
     },
@@ -72,17 +72,39 @@ impl Manager {
 
     /// Reads from the cache and writes to the API server.
     pub fn client(&self) -> Client {
-        self.shared.client.clone()
+        self.shared.cluster.client()
     }
 
     /// The cache that the client and the controllers read.
     pub fn cache(&self) -> &Cache {
-        &self.shared.cache
+        self.shared.cluster.cache()
     }
 
     /// The HTTP client underneath, for what has no place here.
     pub fn kube(&self) -> &kube::Client {
-        &self.shared.kube
+        self.shared.cluster.kube()
+    }
+
+    /// The manager's own cluster.
+    pub fn cluster(&self) -> &Cluster {
+        &self.shared.cluster
+    }
+
+    /// Runs the cache of another cluster with the manager's own: it syncs before any controller starts, and stops after the last has stopped. Once the
+    /// manager runs, it starts at once.
+    ///
+    /// # Errors
+    /// [`ManagerError::Stopping`] if the manager is stopping, or has stopped.
+    pub fn add_cluster(&self, cluster: &Cluster) -> Result<(), ManagerError> {
+        let cache = cluster.cache().clone();
+        match &mut self.shared.state.lock().phase {
+            Phase::Fresh { caches, .. } => caches.push(cache),
+            Phase::Running(start) => {
+                start.send(BoxedRunnable::of_cache(cache)).map_err(|_| ManagerError::Stopping)?;
+            }
+            Phase::Stopped => return Err(ManagerError::Stopping),
+        }
+        Ok(())
     }
 
     /// Waits until the manager leads and runs its controllers. The cache has synced what was known at the start; the client can read.
@@ -128,6 +150,6 @@ impl Manager {
 
 impl fmt::Debug for Manager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Manager").field("cache", &self.shared.cache).finish_non_exhaustive()
+        f.debug_struct("Manager").field("cluster", &self.shared.cluster).finish_non_exhaustive()
     }
 }

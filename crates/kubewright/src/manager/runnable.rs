@@ -4,7 +4,7 @@ use std::{borrow::Cow, pin::Pin};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{controller::Controller, handler::RequestType, reconcile::BoxError};
+use crate::{cache::Cache, controller::Controller, handler::RequestType, reconcile::BoxError};
 
 /// Something that runs as long as the manager does.
 ///
@@ -69,21 +69,40 @@ impl<R: RequestType> Runnable for Controller<R> {
 }
 
 /// [`Runnable`] as a value.
-pub(crate) struct BoxedRunnable {
+pub(super) struct BoxedRunnable {
     pub(super) name: Cow<'static, str>,
-    pub(super) needs_leader_election: bool,
+    pub(super) place: Place,
     pub(super) start: Box<dyn FnOnce(CancellationToken) -> Running + Send>,
+}
+
+/// With what a runnable starts and stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Before everything else, and after it.
+    Caches,
+    /// On every replica.
+    Others,
+    /// On the leader.
+    LeaderOnly,
 }
 
 /// A runnable that has been started.
 pub(super) type Running = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
 
 impl BoxedRunnable {
-    pub(crate) fn new(runnable: impl Runnable) -> Self {
+    pub(super) fn new(runnable: impl Runnable) -> Self {
         Self {
             name: runnable.name(),
-            needs_leader_election: runnable.needs_leader_election(),
+            place: if runnable.needs_leader_election() { Place::LeaderOnly } else { Place::Others },
             start: Box::new(move |cancel| Box::pin(runnable.start(cancel))),
+        }
+    }
+
+    pub(super) fn of_cache(cache: Cache) -> Self {
+        Self {
+            name: "cache".into(),
+            place: Place::Caches,
+            start: Box::new(move |cancel| Box::pin(async move { Ok(cache.start(cancel).await?) })),
         }
     }
 }

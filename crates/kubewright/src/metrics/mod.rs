@@ -4,5 +4,6 @@
 //! existing dashboards and alerts work unchanged.
 
 mod registry;
+mod text;
 
 pub use self::registry::{Registry, registry};

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use prometheus::core::Collector;
 use prometheus::proto::MetricFamily;
 
+use super::text;
 use crate::workqueue::{MetricsProvider, QueueMetrics, WorkqueueCollector};
 
 /// The process-wide registry, which everything uses that was not given another.
@@ -60,6 +61,11 @@ impl Registry {
     /// All metrics at this moment, by name.
     pub fn gather(&self) -> Vec<MetricFamily> {
         self.inner.gather()
+    }
+
+    /// All metrics at this moment, in Prometheus' text format 0.0.4, with numbers written as Go writes them.
+    pub fn text(&self) -> String {
+        text::encode(&self.gather())
     }
 }
 

@@ -292,3 +292,6 @@ const BATCH: usize = 64;
 
 /// A timekeeper looks again after this time at the latest, so that no timer has to cope with the end of time.
 const LONGEST_SLEEP: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,10 @@
 //! What the tests of several rooms use.
-#![allow(dead_code, unreachable_pub, reason = "each test file is a crate that uses a part of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test file is a crate that uses a part of it"
+)]
 
 use std::{collections::BTreeMap, sync::Arc};
 

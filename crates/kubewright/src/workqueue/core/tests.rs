@@ -88,7 +88,9 @@ impl Pair {
         self.model.start_draining();
         loop {
             let running: Vec<u64> = self.model.running().collect();
-            running.into_iter().for_each(|key| self.done(key));
+            for key in running {
+                self.done(key);
+            }
             if self.core.is_shut_down() {
                 break;
             }

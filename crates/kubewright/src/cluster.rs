@@ -1,0 +1,129 @@
+//! One API server, and what reads and writes it: HTTP client, cache, client.
+//!
+//! A [`Manager`](crate::manager::Manager) has one cluster of its own. Others are added with
+//! [`Manager::add_cluster`](crate::manager::Manager::add_cluster); their caches then start, sync and stop with the manager's own.
+
+use std::fmt;
+
+use kube::Config;
+
+use crate::{
+    cache::{Cache, CacheOptions},
+    client::Client,
+    manager::ManagerError,
+};
+
+/// One API server as a controller sees it. Cheap to clone.
+///
+/// Source: controller-runtime `cluster.Cluster`.
+#[derive(Clone)]
+pub struct Cluster {
+    kube: kube::Client,
+    cache: Cache,
+    client: Client,
+}
+
+impl Cluster {
+    /// The cluster that the environment names.
+    pub fn builder() -> ClusterBuilder {
+        ClusterBuilder {
+            connection: Connection::Inferred,
+            cache: CacheOptions::default(),
+            field_manager: None,
+        }
+    }
+
+    /// Reads from the cache and writes to the API server.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// The cache that the client reads.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// The HTTP client underneath, for what has no place here.
+    pub fn kube(&self) -> &kube::Client {
+        &self.kube
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster").field("cache", &self.cache).finish_non_exhaustive()
+    }
+}
+
+/// Builds a [`Cluster`].
+#[must_use = "a cluster that is not built does nothing"]
+pub struct ClusterBuilder {
+    connection: Connection,
+    cache: CacheOptions,
+    field_manager: Option<String>,
+}
+
+enum Connection {
+    Inferred,
+    Config(Box<Config>),
+    Client(kube::Client),
+}
+
+impl ClusterBuilder {
+    /// Talks to the cluster of `config`. Default: the kubeconfig that `KUBECONFIG` or `~/.kube/config` name, else the cluster that
+    /// the process runs in.
+    pub fn config(mut self, config: Config) -> Self {
+        self.connection = Connection::Config(Box::new(config));
+        self
+    }
+
+    /// Talks through `client`: one with layers of its own, or one that reaches an embedded API server.
+    pub fn kube_client(mut self, client: kube::Client) -> Self {
+        self.connection = Connection::Client(client);
+        self
+    }
+
+    /// How the cache behaves.
+    pub fn cache(mut self, options: CacheOptions) -> Self {
+        self.cache = options;
+        self
+    }
+
+    /// Who writes, in `metadata.managedFields`. Default: the user agent's name.
+    pub fn field_manager(mut self, name: impl Into<String>) -> Self {
+        self.field_manager = Some(name.into());
+        self
+    }
+
+    /// Builds the cluster. Makes no request.
+    ///
+    /// # Errors
+    /// [`ManagerError::Config`] if no cluster can be found, [`ManagerError::Client`] if its configuration is not usable.
+    pub async fn build(self) -> Result<Cluster, ManagerError> {
+        let kube = match self.connection {
+            Connection::Client(client) => client,
+            Connection::Config(config) => connect(*config)?,
+            Connection::Inferred => {
+                connect(Config::infer().await.map_err(|error| ManagerError::Config(Box::new(error)))?)?
+            }
+        };
+        let cache = Cache::new(kube.clone(), self.cache);
+        let mut client = Client::new(kube.clone(), cache.clone());
+        if let Some(field_manager) = self.field_manager {
+            client = client.with_field_manager(field_manager);
+        }
+        Ok(Cluster { kube, cache, client })
+    }
+}
+
+/// kube's own retries are off: they repeat requests that may have been carried out, creations among them (kube-rs/kube#2082).
+fn connect(mut config: Config) -> Result<kube::Client, ManagerError> {
+    config.default_retry = false;
+    kube::Client::try_from(config).map_err(|error| ManagerError::Client(Box::new(error)))
+}
+
+impl fmt::Debug for ClusterBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClusterBuilder").field("cache", &self.cache).finish_non_exhaustive()
+    }
+}
