@@ -1,6 +1,8 @@
 //! What the tests of several rooms use.
 #![allow(dead_code, unreachable_pub, reason = "each test file is a crate that uses a part of it")]
 
+pub mod events;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use k8s_openapi::api::core::v1::ConfigMap;
