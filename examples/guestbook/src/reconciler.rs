@@ -81,8 +81,8 @@ impl GuestbookReconciler {
         .with_context(|| format!("failed to bring the {kind} to its desired state"))?;
         match result {
             OperationResult::Created => self.story.did(request, &format!("created its {kind}")),
-            OperationResult::Updated => self.story.did(request, &format!("changed its {kind}")),
             OperationResult::Unchanged => {}
+            _ => self.story.did(request, &format!("changed its {kind}")),
         }
         Ok(child)
     }

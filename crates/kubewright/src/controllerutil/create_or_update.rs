@@ -2,7 +2,7 @@
 
 use kube::core::params::Patch;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
     client::{Client, ClientError, Optional as _},
@@ -19,6 +19,10 @@ pub enum OperationResult {
     Created,
     /// The object was changed.
     Updated,
+    /// The object and its status were changed, by two requests.
+    UpdatedStatus,
+    /// The status was changed, and nothing else.
+    UpdatedStatusOnly,
 }
 
 /// An object could not be brought to its desired state.
@@ -56,6 +60,9 @@ pub enum CreateOrUpdateError {
 /// [`is_conflict`](ClientError::is_conflict) if somebody else has changed the object since it was read.
 ///
 /// Source: controller-runtime `controllerutil.CreateOrUpdate`.
+///
+/// # Differences from Go
+/// Objects are equal if their JSON is. For upstream a quantity of `1` and one of `1000m`, or an empty map and none, are equal too.
 pub async fn create_or_update<K, E>(
     client: &Client,
     object: K,
@@ -78,10 +85,13 @@ where
 /// As [`create_or_update`], but sends the difference as a merge patch instead of the whole object: fields that nobody changed here are not overwritten, whatever others do
 /// to them meanwhile.
 ///
-/// Source: controller-runtime `controllerutil.CreateOrPatch`.
+/// A status that `mutate` changes is written by a second patch, through the status subresource, which the kind has to have. A new object is
+/// created without it.
 ///
-/// # Differences from Go
-/// A status that `mutate` sets is not written; use [`Client::status`](crate::client::Client::status).
+/// # Errors
+/// If the second patch fails, the first has been carried out.
+///
+/// Source: controller-runtime `controllerutil.CreateOrPatch`.
 pub async fn create_or_patch<K, E>(
     client: &Client,
     object: K,
@@ -94,10 +104,21 @@ where
     let change = Change::prepare(client, object, mutate).await?;
     match change {
         Change::Create(object) => Ok((client.create(&object).await?, OperationResult::Created)),
-        Change::Update { key, before, after } => match merge_patch(&before, &encode(&after)?) {
-            None => Ok((after, OperationResult::Unchanged)),
-            Some(patch) => Ok((client.patch(&key, &Patch::Merge(patch)).await?, OperationResult::Updated)),
-        },
+        Change::Update { key, before, after } => {
+            let (patch, status_patch) = split_status(merge_patch(&before, &encode(&after)?));
+            let mut done = (after, OperationResult::Unchanged);
+            if let Some(patch) = patch {
+                done = (client.patch(&key, &Patch::Merge(patch)).await?, OperationResult::Updated);
+            }
+            if let Some(patch) = status_patch {
+                let result = match done.1 {
+                    OperationResult::Unchanged => OperationResult::UpdatedStatusOnly,
+                    _ => OperationResult::UpdatedStatus,
+                };
+                done = (client.status().patch(&key, &Patch::Merge(patch)).await?, result);
+            }
+            Ok(done)
+        }
     }
 }
 
@@ -132,6 +153,13 @@ impl<K: Object + Serialize> Change<K> {
 
 fn encode<K: Object + Serialize>(object: &K) -> Result<Value, ClientError> {
     serde_json::to_value(object).map_err(|source| ClientError::Encode { kind: Kind::of::<K>(), source })
+}
+
+/// The part of a patch that ordinary writes carry out, and the part that only the status subresource does.
+fn split_status(patch: Option<Value>) -> (Option<Value>, Option<Value>) {
+    let Some(Value::Object(mut patch)) = patch else { return (patch, None) };
+    let status_patch = patch.remove("status").map(|status| json!({ "status": status }));
+    ((!patch.is_empty()).then_some(Value::Object(patch)), status_patch)
 }
 
 /// The merge patch (RFC 7386) that makes `after` of `before`; `None` if they are equal.

@@ -76,6 +76,9 @@ impl OwnerOptions {
 /// If another controller has the object, or if the garbage collector would not accept the reference.
 ///
 /// Source: controller-runtime `controllerutil.SetControllerReference`.
+///
+/// # Differences from Go
+/// An owner without a uid is refused, here and in the other functions that set a reference: the API server would not take the reference.
 pub fn set_controller_reference<O: Object, K: Object>(owner: &O, object: &mut K) -> Result<(), OwnerError> {
     set_controller_reference_with(owner, object, OwnerOptions::block_owner_deletion(true))
 }

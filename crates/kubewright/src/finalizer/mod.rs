@@ -12,7 +12,10 @@ use crate::{controllerutil, object::Object, reconcile::BoxError};
 pub trait Finalizer<K>: Send + Sync + 'static {
     /// Cleans up. May change `object`'s metadata and status, and says so. Called again after an error, or if the process ended before the
     /// caller had written the object.
-    fn finalize(&self, object: &mut K) -> impl Future<Output = Result<Changes, BoxError>> + Send;
+    ///
+    /// # Errors
+    /// Any error becomes a [`Failure`]; one that has changed the object as well says so in [`Failure::with_changes`].
+    fn finalize(&self, object: &mut K) -> impl Future<Output = Result<Changes, Failure>> + Send;
 }
 
 /// Which parts of an object were changed, in memory, and are to be written by the caller.
@@ -49,6 +52,47 @@ impl Changes {
     }
 }
 
+/// A finalizer did not get through; the operator `?` makes one of any error.
+///
+/// # Example: a condition tells why the object is still there
+/// ```
+/// use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+/// use kubewright::finalizer::{Changes, Failure, Finalizer};
+///
+/// struct Archive;
+///
+/// impl Finalizer<PersistentVolumeClaim> for Archive {
+///     async fn finalize(&self, claim: &mut PersistentVolumeClaim) -> Result<Changes, Failure> {
+///         claim.status.get_or_insert_default().phase = Some("Archiving".to_owned());
+///         Err(Failure::new("the archive is busy").with_changes(Changes::none().status_updated()))
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Failure {
+    changes: Changes,
+    source: BoxError,
+}
+
+impl Failure {
+    /// A failure that has changed nothing.
+    pub fn new(error: impl Into<BoxError>) -> Self {
+        Self { changes: Changes::none(), source: error.into() }
+    }
+
+    /// What the finalizer changed all the same. Default: nothing.
+    #[must_use]
+    pub fn with_changes(self, changes: Changes) -> Self {
+        Self { changes, ..self }
+    }
+}
+
+impl<E: Into<BoxError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::new(error)
+    }
+}
+
 /// What a round of finalizers did. Changes are to be written even if some of them failed: the others must not run again.
 #[derive(Debug, Default)]
 #[must_use]
@@ -75,9 +119,12 @@ pub struct FinalizeError {
 #[error("finalizer for key {0:?} already registered")]
 pub struct AlreadyRegistered(pub String);
 
-/// Finalizers by name, run in the order of their names.
+/// Finalizers by name.
 ///
-/// Source: controller-runtime `finalizer.Finalizers`; upstream runs them in no order.
+/// Source: controller-runtime `finalizer.Finalizers`.
+///
+/// # Differences from Go
+/// Finalizers run in the order of their names; upstream's order is random. Errors come one by one, each with the name of its finalizer.
 pub struct Finalizers<K> {
     by_name: BTreeMap<String, Box<dyn DynFinalizer<K>>>,
 }
@@ -119,7 +166,10 @@ impl<K: Object> Finalizers<K> {
                         result.changes.merge(changes);
                         result.changes.updated |= controllerutil::remove_finalizer(object, name);
                     }
-                    Err(source) => result.failed.push(FinalizeError { name: name.clone(), source }),
+                    Err(Failure { changes, source }) => {
+                        result.changes.merge(changes);
+                        result.failed.push(FinalizeError { name: name.clone(), source });
+                    }
                 }
             }
         }
@@ -143,14 +193,14 @@ trait DynFinalizer<K>: Send + Sync + 'static {
     fn finalize<'a>(
         &'a self,
         object: &'a mut K,
-    ) -> Pin<Box<dyn Future<Output = Result<Changes, BoxError>> + Send + 'a>>;
+    ) -> Pin<Box<dyn Future<Output = Result<Changes, Failure>> + Send + 'a>>;
 }
 
 impl<K, T: Finalizer<K>> DynFinalizer<K> for T {
     fn finalize<'a>(
         &'a self,
         object: &'a mut K,
-    ) -> Pin<Box<dyn Future<Output = Result<Changes, BoxError>> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = Result<Changes, Failure>> + Send + 'a>> {
         Box::pin(Finalizer::finalize(self, object))
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 struct Scripted(Result<Changes, &'static str>);
 
 impl Finalizer<ConfigMap> for Scripted {
-    async fn finalize(&self, _object: &mut ConfigMap) -> Result<Changes, BoxError> {
+    async fn finalize(&self, _object: &mut ConfigMap) -> Result<Changes, Failure> {
         self.0.map_err(Into::into)
     }
 }

@@ -9,14 +9,18 @@ use crate::{
     reconcile::Request,
 };
 
-/// Enqueues the owner of kind `O` that controls the object: the owner reference with `controller: true`.
+/// Enqueues the owners of kind `O` that the object has.
 ///
 /// Owners are recognised by group and kind; the version of the reference does not matter. A namespaced owner is in the object's
 /// namespace. An update enqueues the owners of the old state and the new one, so an owner that lost the object hears of it.
 ///
 /// Source: controller-runtime `handler.EnqueueRequestForOwner`.
+///
+/// # Differences from Go
+/// A reference with a malformed `apiVersion` names nobody's kind, and the other references count; upstream skips the whole object. The
+/// scope of the owner is known from its type, so nothing is looked up.
 pub fn enqueue_request_for_owner<O: Object>() -> EnqueueRequestForOwner {
-    EnqueueRequestForOwner::of_kind(Kind::of::<O>())
+    EnqueueRequestForOwner::of_kind(Kind::of::<O>()).every_owner()
 }
 
 /// See [`enqueue_request_for_owner`].
@@ -27,13 +31,23 @@ pub struct EnqueueRequestForOwner {
 }
 
 impl EnqueueRequestForOwner {
+    /// For the controller of that kind, as `owns` has it.
     pub(crate) fn of_kind(owner: Kind) -> Self {
         Self { owner, every_owner: false }
     }
 
+    /// Enqueues the owner that controls the object alone: the reference with `controller: true`. Default: every owner of the kind.
+    ///
+    /// Source: controller-runtime `handler.OnlyControllerOwner`.
+    #[must_use]
+    pub fn only_controller_owner(mut self) -> Self {
+        self.every_owner = false;
+        self
+    }
+
     /// Enqueues every owner of the kind, controller or not.
     #[must_use]
-    pub fn every_owner(mut self) -> Self {
+    pub(crate) fn every_owner(mut self) -> Self {
         self.every_owner = true;
         self
     }

@@ -12,6 +12,8 @@ use crate::workqueue::{AddOptions, Queue};
 pub const LOW_PRIORITY: i32 = -100;
 
 /// The queue, as the handler of one event sees it: what is added without a priority gets the one that fits the event.
+///
+/// Source: controller-runtime `handler.WithLowPriorityWhenUnchanged`, which every handler has here.
 pub struct Requests<'a, R: RequestType> {
     queue: &'a Queue<R>,
     priority: i32,
@@ -38,7 +40,8 @@ impl<'a, R: RequestType> Requests<'a, R> {
         self.add_with(self.options().rate_limited(), [request]);
     }
 
-    /// Enqueues `requests` exactly as `options` say, with their priority.
+    /// Enqueues `requests` exactly as `options` say, with their priority; start from [`options`](Self::options) to keep the one that fits
+    /// the event.
     pub fn add_with(&self, options: AddOptions, requests: impl IntoIterator<Item = R>) {
         self.queue.add_with(options, requests);
     }

@@ -55,9 +55,14 @@ impl Changed {
                 Part::ResourceVersion => old.resource_version() != new.resource_version(),
                 Part::Generation => old.generation() != new.generation(),
                 Part::Labels => old.labels() != new.labels(),
-                Part::Annotations => old.metadata().annotations != new.metadata().annotations,
+                Part::Annotations => !annotations(old).eq(annotations(new)),
             }
     }
+}
+
+/// No annotations are an empty map, whichever way an object says so.
+fn annotations<K>(object: &Observed<K>) -> impl Iterator<Item = (&String, &String)> {
+    object.metadata().annotations.iter().flatten()
 }
 
 impl<K> Predicate<K> for Changed {

@@ -10,7 +10,10 @@ use crate::event::{Event, Observed};
 /// Passes events of objects for which `keep` holds. An update passes if it holds for the old state or the new one: an object that
 /// leaves the selection is heard of once more. A deletion whose final state is unknown always passes.
 ///
-/// Source: controller-runtime `predicate.NewPredicateFuncs`; upstream judges updates by the new state alone.
+/// Source: controller-runtime `predicate.NewPredicateFuncs`.
+///
+/// # Differences from Go
+/// Upstream judges updates by the new state alone, and deletions by the last known state even where that may be old.
 pub fn filter<K, F>(keep: F) -> Filter<K, F>
 where
     F: Fn(&Observed<K>) -> bool + Send + Sync + 'static,

@@ -19,6 +19,8 @@ pub use changed::{
 pub use combine::{And, Not, Or};
 pub use filter::{Filter, Selecting, filter, selector};
 
+use std::marker::PhantomData;
+
 use crate::event::Event;
 
 /// What a predicate says of an event.
@@ -65,27 +67,27 @@ pub trait Predicate<K>: Send + Sync + 'static {
     fn judge(&self, event: &Event<K>) -> Verdict;
 
     /// Passes what both pass.
-    fn and<P: Predicate<K>>(self, other: P) -> And<Self, P>
+    fn and<P: Predicate<K>>(self, other: P) -> And<K, Self, P>
     where
         Self: Sized,
     {
-        And(self, other)
+        And(self, other, PhantomData)
     }
 
     /// Passes what one of them passes.
-    fn or<P: Predicate<K>>(self, other: P) -> Or<Self, P>
+    fn or<P: Predicate<K>>(self, other: P) -> Or<K, Self, P>
     where
         Self: Sized,
     {
-        Or(self, other)
+        Or(self, other, PhantomData)
     }
 
     /// Passes what this one drops, and drops what it passes; where it is indifferent, so is its negation.
-    fn not(self) -> Not<Self>
+    fn not(self) -> Not<K, Self>
     where
         Self: Sized,
     {
-        Not(self)
+        Not(self, PhantomData)
     }
 }
 

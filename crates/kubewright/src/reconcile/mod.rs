@@ -5,12 +5,14 @@
 
 mod action;
 mod context;
+mod func;
 mod object_reconciler;
 mod reconciler;
 mod terminal;
 
 pub use action::Action;
 pub use context::{Context, ReconcileId};
+pub use func::{FromFn, from_fn};
 pub use object_reconciler::{AsReconciler, ObjectReconciler, as_reconciler};
 pub(crate) use reconciler::DynReconciler;
 pub use reconciler::{BoxError, Reconciler};

@@ -19,7 +19,11 @@ use crate::{
 /// The channel's own bound is the back-pressure: while the handler is at work and the channel is full, senders wait. The queue behind it
 /// never makes anybody wait. The source ends when all senders are gone.
 ///
-/// Source: controller-runtime `source.TypedChannel`; upstream puts a buffer of 1024 events of its own between both.
+/// Source: controller-runtime `source.TypedChannel`.
+///
+/// # Differences from Go
+/// There is no buffer of 1024 events between the channel and the handler: the channel has a bound of its own. A channel feeds one source; for
+/// several, clone the object into several channels. What is sent is an object of Kubernetes; for other things there is [`requests`].
 ///
 /// # Example: look at an object because something outside the cluster says so
 /// ```

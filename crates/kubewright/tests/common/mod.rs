@@ -6,6 +6,8 @@
     reason = "each test file is a crate that uses a part of it"
 )]
 
+pub mod events;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use k8s_openapi::api::core::v1::ConfigMap;

@@ -1,0 +1,70 @@
+//! Timers; upstream has none.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use kubewright::prelude::*;
+use kubewright_testing::TestEnv;
+use tokio::time::Instant;
+
+use crate::{
+    chain,
+    common::{Counter, key},
+    control,
+};
+
+const PERIOD: Duration = Duration::from_secs(1800);
+
+/// Gives one request each round, but fails in the second one.
+fn rounds() -> impl FnMut() -> std::future::Ready<Result<Vec<Request>, BoxError>> + Send + 'static {
+    let round = Arc::new(AtomicUsize::new(0));
+    move || {
+        std::future::ready(match round.fetch_add(1, Ordering::SeqCst) {
+            1 => Err("not this time".into()),
+            _ => Ok(vec![key("periodic")]),
+        })
+    }
+}
+
+/// When the requests come, in periods after the start.
+async fn check_rounds(source: impl Source, wanted: [u64; 3]) {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let counter = control(&manager, source);
+    let start = Instant::now();
+    let running = env.run(manager);
+    for (count, periods) in wanted.into_iter().enumerate() {
+        // Waits of the counter end after a minute; these take longer.
+        while counter.of(&key("periodic")) <= count {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            assert!(start.elapsed() <= PERIOD * 6, "waited in vain for round {count}");
+        }
+        assert_eq!(start.elapsed().as_secs() / PERIOD.as_secs(), periods, "round {count}");
+    }
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_round_comes_after_one_period_and_an_error_costs_one_round() {
+    check_rounds(source::interval(PERIOD, rounds()), [1, 3, 4]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_round_comes_at_once_if_that_was_asked_for() {
+    check_rounds(source::interval(PERIOD, rounds()).immediate_first_tick(), [0, 2, 3]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_period_of_zero_is_refused() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let _counter: Counter = control(&manager, source::interval(Duration::ZERO, rounds()));
+    let error = chain(&env.run(manager).ended().await.unwrap_err());
+    assert!(error.contains("failed to start interval source: every 0ns"), "{error}");
+    assert!(error.contains("the period of an interval source is zero"), "{error}");
+}
