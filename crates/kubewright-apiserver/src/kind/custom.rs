@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     column::{Cell, Column},
     conversion::Conversion,
-    row::{Kind, Scope, Subresource},
+    row::{ALL_VERBS, Kind, Scope, Subresource},
     strategy::{Generation, StatusMetadata, Strategy},
 };
 use crate::object::Object;
@@ -64,6 +64,7 @@ impl CustomDefinition<'_> {
             short_names: names("shortNames"),
             categories: names("categories"),
             scope,
+            verbs: ALL_VERBS,
             subresources: subresources(version),
             prefix: format!("{}/{}", self.group(), self.plural()).into(),
             conversion: self.conversion(version_name),
