@@ -55,6 +55,31 @@ async fn each_version_shows_the_same_objects() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn objects_outlive_a_change_of_the_storage_version() {
+    let (_server, client) = start();
+    let widgets = define_widgets(&client).await;
+    widgets.create(&PostParams::default(), &widget("w", 1)).await.unwrap();
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let mut events = widgets.watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    assert_eq!(common::next(&mut events).await, "ADDED w");
+    let mut changed = definitions.get("widgets.example.com").await.unwrap();
+    changed.spec.versions[0].storage = false;
+    changed.spec.versions[1].storage = true;
+    let changed = definitions.replace("widgets.example.com", &PostParams::default(), &changed).await.unwrap();
+    assert!(events.next().await.is_none(), "watches begin anew with another storage version");
+    let stored = definitions.get(&changed.name_any()).await.unwrap().status.unwrap().stored_versions.unwrap();
+    assert_eq!(stored, ["v1", "v1beta1"]);
+    for version in ["v1", "v1beta1"] {
+        let widgets = dynamic(&client, "example.com", version, "Widget", "widgets");
+        let expected = format!("example.com/{version}");
+        let listed = widgets.list(&ListParams::default()).await.unwrap();
+        assert_eq!(listed.items[0].types.as_ref().unwrap().api_version, expected);
+        let seen = widgets.get("w").await.unwrap();
+        assert_eq!((seen.types.unwrap().api_version, &seen.data["spec"]), (expected, &json!({"size": 1})));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn generation_follows_the_content_and_not_the_status() {
     let (_server, client) = start();
     let widgets = define_widgets(&client).await;

@@ -100,11 +100,12 @@ impl Row {
             verbs: self.verbs,
             subresources,
             prefix: format!("{}/{}", if is_second_shape { "" } else { self.group }, self.plural).into(),
-            conversion: if is_second_shape {
-                Conversion::Fields { api_version: "v1".into(), fields: EVENT_FIELDS }
+            kept_as: if is_second_shape || self.group.is_empty() {
+                self.version.into()
             } else {
-                Conversion::Same
+                format!("{}/{}", self.group, self.version)
             },
+            conversion: if is_second_shape { Conversion::Fields(EVENT_FIELDS) } else { Conversion::Version },
             strategy: (self.strategy)(),
             field_labels: self.field_labels.iter().map(|(l, p)| ((*l).to_owned(), (*p).to_owned())).collect(),
             columns: build_columns(self.columns),

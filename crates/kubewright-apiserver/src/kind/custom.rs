@@ -67,22 +67,14 @@ impl CustomDefinition<'_> {
             verbs: ALL_VERBS,
             subresources: subresources(version),
             prefix: format!("{}/{}", self.group(), self.plural()).into(),
-            conversion: self.conversion(version_name),
+            kept_as: format!("{}/{}", self.group(), self.storage_version()),
+            conversion: Conversion::Version,
             strategy: strategy(),
             field_labels: selectable_fields(version),
             columns: columns(version),
             schema: version.pointer("/schema/openAPIV3Schema").cloned(),
             is_custom: true,
             retired: CancellationToken::new(),
-        }
-    }
-
-    fn conversion(&self, version: &str) -> Conversion {
-        let storage = self.storage_version();
-        if storage == version {
-            Conversion::Same
-        } else {
-            Conversion::ApiVersion { api_version: format!("{}/{storage}", self.group()) }
         }
     }
 }

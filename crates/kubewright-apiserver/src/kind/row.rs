@@ -24,6 +24,8 @@ pub(crate) struct Kind {
     pub(crate) subresources: Vec<Subresource>,
     /// Where the objects are kept. Versions of one resource share it.
     pub(crate) prefix: Prefix,
+    /// The `apiVersion` in which objects are kept.
+    pub(crate) kept_as: String,
     /// How what is kept becomes what is shown at this version.
     pub(crate) conversion: Conversion,
     pub(crate) strategy: Strategy,

@@ -92,12 +92,11 @@ impl List {
 
     /// An item of the list. Items of built-in kinds do not repeat kind and version.
     fn item(&self, bytes: &mut BytesMut, document: &Document) {
-        let shown = self.kind.shown(document);
         if self.kind.is_custom {
-            bytes.put_slice(&shown);
+            bytes.put_slice(&self.kind.shown(document));
         } else {
             bytes.put_u8(b'{');
-            bytes.put_slice(&shown[self.kind.head_length()..]);
+            bytes.put_slice(self.kind.converted(document).tail());
         }
     }
 }
