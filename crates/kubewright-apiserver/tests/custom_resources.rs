@@ -189,6 +189,30 @@ async fn names_belong_to_the_first_definition() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_definition_cannot_take_the_place_of_a_built_in_kind() {
+    let (_server, client) = start();
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let deployments = dynamic(&client, "apps", "v1", "Deployment", "deployments");
+    let deployment =
+        object(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
+        "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}}}}));
+    deployments.create(&PostParams::default(), &deployment).await.unwrap();
+    let mut definition = widget_definition();
+    definition.metadata.name = Some("deployments.apps".into());
+    definition.spec.group = "apps".into();
+    definition.spec.names.plural = "deployments".into();
+    definitions.create(&PostParams::default(), &definition).await.unwrap();
+    let conditions = definitions.get("deployments.apps").await.unwrap().status.unwrap().conditions.unwrap();
+    assert_eq!(
+        (conditions[0].status.as_str(), conditions[0].reason.as_deref()),
+        ("False", Some("PluralConflict"))
+    );
+    definitions.delete("deployments.apps", &DeleteParams::default()).await.unwrap();
+    assert!(definitions.get_opt("deployments.apps").await.unwrap().is_none());
+    assert!(deployments.get("web").await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
 async fn definitions_are_checked() {
     let (_server, client) = start();
     let definitions: Api<kube::api::DynamicObject> =
