@@ -29,6 +29,11 @@
 //! # }
 //! ```
 //!
+//! # What it does not do yet
+//! It does not validate, default or prune by schema beyond a few certain rules, and strict field validation finds
+//! nothing. Strategic merge patch, server-side apply and protobuf bodies are refused with 415. Everybody who gets in
+//! is an administrator. No webhook is called.
+//!
 //! # Features
 //! - `bin` (default): the `kubewright-apiserver` program. The library is the same without it.
 

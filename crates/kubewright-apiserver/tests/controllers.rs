@@ -142,6 +142,22 @@ async fn an_object_with_an_owner_that_never_was_is_collected() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn nothing_is_collected_for_not_knowing_the_kind_of_its_owner() {
+    let (server, client) = start();
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    let config_maps = config_maps(&client);
+    let owner = object(
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "uid": "u"}}),
+    );
+    config_maps.create(&PostParams::default(), &owned("child", &owner)).await.unwrap();
+    idle().await;
+    assert!(exists(&config_maps, "child").await);
+    // Once the kind is served, it is certain that the owner is not there.
+    define_widgets(&client).await;
+    eventually("the child is gone", async || !exists(&config_maps, "child").await).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn namespaces_are_emptied_and_go() {
     let (server, client) = start();
     let _controllers = server.start_controllers(Controllers::default()).await;

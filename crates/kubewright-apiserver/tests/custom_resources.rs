@@ -55,6 +55,31 @@ async fn each_version_shows_the_same_objects() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn objects_outlive_a_change_of_the_storage_version() {
+    let (_server, client) = start();
+    let widgets = define_widgets(&client).await;
+    widgets.create(&PostParams::default(), &widget("w", 1)).await.unwrap();
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let mut events = widgets.watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    assert_eq!(common::next(&mut events).await, "ADDED w");
+    let mut changed = definitions.get("widgets.example.com").await.unwrap();
+    changed.spec.versions[0].storage = false;
+    changed.spec.versions[1].storage = true;
+    let changed = definitions.replace("widgets.example.com", &PostParams::default(), &changed).await.unwrap();
+    assert!(events.next().await.is_none(), "watches begin anew with another storage version");
+    let stored = definitions.get(&changed.name_any()).await.unwrap().status.unwrap().stored_versions.unwrap();
+    assert_eq!(stored, ["v1", "v1beta1"]);
+    for version in ["v1", "v1beta1"] {
+        let widgets = dynamic(&client, "example.com", version, "Widget", "widgets");
+        let expected = format!("example.com/{version}");
+        let listed = widgets.list(&ListParams::default()).await.unwrap();
+        assert_eq!(listed.items[0].types.as_ref().unwrap().api_version, expected);
+        let seen = widgets.get("w").await.unwrap();
+        assert_eq!((seen.types.unwrap().api_version, &seen.data["spec"]), (expected, &json!({"size": 1})));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn generation_follows_the_content_and_not_the_status() {
     let (_server, client) = start();
     let widgets = define_widgets(&client).await;
@@ -161,6 +186,30 @@ async fn names_belong_to_the_first_definition() {
     assert_eq!(accepted.message.as_deref(), Some("\"Widget\" is already in use"));
     let gadgets = dynamic(&client, "example.com", "v1", "Widget", "gadgets");
     assert!(gadgets.list(&ListParams::default()).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_cannot_take_the_place_of_a_built_in_kind() {
+    let (_server, client) = start();
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let deployments = dynamic(&client, "apps", "v1", "Deployment", "deployments");
+    let deployment =
+        object(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
+        "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}}}}));
+    deployments.create(&PostParams::default(), &deployment).await.unwrap();
+    let mut definition = widget_definition();
+    definition.metadata.name = Some("deployments.apps".into());
+    definition.spec.group = "apps".into();
+    definition.spec.names.plural = "deployments".into();
+    definitions.create(&PostParams::default(), &definition).await.unwrap();
+    let conditions = definitions.get("deployments.apps").await.unwrap().status.unwrap().conditions.unwrap();
+    assert_eq!(
+        (conditions[0].status.as_str(), conditions[0].reason.as_deref()),
+        ("False", Some("PluralConflict"))
+    );
+    definitions.delete("deployments.apps", &DeleteParams::default()).await.unwrap();
+    assert!(definitions.get_opt("deployments.apps").await.unwrap().is_none());
+    assert!(deployments.get("web").await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]

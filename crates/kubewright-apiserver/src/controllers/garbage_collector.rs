@@ -10,10 +10,7 @@ use k8s_openapi::{
 };
 use kube::{
     Api, Client, Error, ResourceExt,
-    api::{
-        ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams, Preconditions,
-        PropagationPolicy,
-    },
+    api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, Preconditions, PropagationPolicy},
 };
 use serde_json::json;
 use tokio::{sync::mpsc, task::JoinSet, time::sleep};
@@ -27,8 +24,13 @@ use super::{
 /// Runs until it is dropped.
 pub(super) async fn run(client: Client) {
     let (sender, mut receiver) = mpsc::channel(CHANGES);
-    let mut collector =
-        Collector { client, graph: Graph::default(), pending: BTreeSet::new(), followed: HashSet::new() };
+    let mut collector = Collector {
+        client,
+        graph: Graph::default(),
+        pending: BTreeSet::new(),
+        unmapped: BTreeSet::new(),
+        followed: HashSet::new(),
+    };
     // Dropped with the controller, and its watches with it.
     let mut watches = JoinSet::new();
     collector.follow_all(&mut watches, &sender).await;
@@ -60,6 +62,8 @@ struct Collector {
     graph: Graph,
     /// The objects to look at.
     pending: BTreeSet<Uid>,
+    /// The objects with an owner of a kind that nobody serves. They wait for it to be served.
+    unmapped: BTreeSet<Uid>,
     followed: HashSet<Resource>,
 }
 
@@ -86,6 +90,7 @@ impl Collector {
                 });
             }
         }
+        self.pending.append(&mut self.unmapped);
     }
 
     /// Takes note of a change. True when there may be new resources to follow.
@@ -148,6 +153,10 @@ impl Collector {
                 }
                 Owner::WaitsForDependents => waiting += 1,
                 Owner::Gone => dangling += 1,
+                Owner::Unmapped => {
+                    self.unmapped.extend(live.uid());
+                    return Ok(());
+                }
             }
         }
         if solid > 0 {
@@ -188,14 +197,10 @@ impl Collector {
     }
 
     async fn owner(&self, reference: &OwnerReference, dependent: &Node) -> Result<Owner, Error> {
-        let known = self.graph.get(&reference.uid);
-        let resource = match known {
-            Some(node) => node.resource.clone(),
-            None => match self.resource_of(reference, dependent) {
-                Some(resource) => resource,
-                // A kind that nobody serves has no objects that could come back.
-                None => return Ok(Owner::Gone),
-            },
+        let known = self.graph.get(&reference.uid).map(|node| node.resource.clone());
+        let Some(resource) = known.or_else(|| self.resource_of(reference)) else {
+            // Perhaps it is served in a moment. Nothing may be deleted for not knowing its owner.
+            return Ok(Owner::Unmapped);
         };
         if resource.namespaced && dependent.namespace.is_none() {
             // An owner in a namespace cannot be found from outside. Such objects are never collected.
@@ -215,13 +220,11 @@ impl Collector {
         })
     }
 
-    fn resource_of(&self, reference: &OwnerReference, dependent: &Node) -> Option<Resource> {
-        let (group, version) = reference.api_version.split_once('/').unwrap_or(("", &reference.api_version));
-        let gvk = GroupVersionKind::gvk(group, version, &reference.kind);
+    fn resource_of(&self, reference: &OwnerReference) -> Option<Resource> {
+        let group = reference.api_version.split_once('/').map_or("", |(group, _)| group);
         let same_kind =
-            |resource: &&Resource| resource.api.group == gvk.group && resource.api.kind == gvk.kind;
-        let found = self.followed.iter().find(same_kind).cloned();
-        found.or_else(|| (dependent.resource.api.kind == gvk.kind).then(|| dependent.resource.clone()))
+            |resource: &&Resource| resource.api.group == group && resource.api.kind == reference.kind;
+        self.followed.iter().find(same_kind).cloned()
     }
 
     /// Foreground deletion: the owner goes when no dependent holds it up.
@@ -260,6 +263,7 @@ enum Owner {
     Solid,
     WaitsForDependents,
     Gone,
+    Unmapped,
 }
 
 async fn get(api: &Api<DynamicObject>, name: &str) -> Result<Option<Metadata>, Error> {

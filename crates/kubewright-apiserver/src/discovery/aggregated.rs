@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::kind::{Group, Kind, Registry, Scope, Subresource, VERBS};
+use crate::kind::{Group, Kind, Registry, Scope, Subresource};
 
 /// The versions of the aggregated document, which differ in nothing but their name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ fn resource(kind: &Kind) -> Value {
         "responseKind": response_kind,
         "scope": match kind.scope { Scope::Namespaced => "Namespaced", Scope::Cluster => "Cluster" },
         "singularResource": kind.singular,
-        "verbs": VERBS,
+        "verbs": kind.verbs,
     });
     if !kind.short_names.is_empty() {
         value["shortNames"] = kind.short_names.clone().into();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::json_of;
 use crate::{
-    kind::{Group, Kind, Registry, Subresource, VERBS},
+    kind::{Group, Kind, Registry, Subresource},
     wire::Body,
 };
 
@@ -52,7 +52,7 @@ fn group_value(group: &Group) -> Value {
 fn resource(kind: &Kind) -> Vec<Value> {
     let mut own = json!({
         "name": kind.plural, "singularName": kind.singular, "namespaced": kind.is_namespaced(),
-        "kind": kind.kind, "verbs": VERBS,
+        "kind": kind.kind, "verbs": kind.verbs,
     });
     if !kind.short_names.is_empty() {
         own["shortNames"] = kind.short_names.clone().into();

@@ -4,6 +4,7 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
     sync::Arc,
+    time::Duration,
 };
 
 use hyper::{server::conn::http1, service::service_fn};
@@ -134,11 +135,17 @@ impl Listener {
     }
 
     /// Closes the door: no new connections, watches end, requests that are under way are answered.
+    ///
+    /// Clients that have not sent their request after 10 s are cut off.
     pub async fn shutdown(mut self) {
         self.closing.cancel();
         while self.task.join_next().await.is_some() {}
     }
 }
+
+/// How long a closing door waits for its connections.
+const GRACE_PERIOD: Duration = Duration::from_secs(10);
+const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 
 /// Accepts connections until the door closes, then waits for those that are open.
 async fn accept(
@@ -156,13 +163,19 @@ async fn accept(
                 Ok((stream, _)) => {
                     connections.spawn(connection(stream, acceptor.clone(), service.clone(), closing.clone()));
                 }
-                // Out of descriptors, most likely; the connections that end free some.
-                Err(error) => debug!(%error, "failed to accept a connection"),
+                Err(error) => {
+                    debug!(%error, "failed to accept a connection");
+                    // Out of descriptors, most likely. Connections that end free some.
+                    tokio::time::sleep(ACCEPT_RETRY).await;
+                }
             }
         }
     }
     drop(listener);
-    while connections.join_next().await.is_some() {}
+    let rest = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(GRACE_PERIOD, rest).await.is_err() {
+        connections.shutdown().await;
+    }
 }
 
 async fn connection(

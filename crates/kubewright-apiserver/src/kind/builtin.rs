@@ -7,7 +7,7 @@ use super::{
     column::{Cell, Column},
     conversion::{Conversion, EVENT_FIELDS},
     defaults,
-    row::{Kind, Scope, Subresource},
+    row::{ALL_BUT_DELETE_COLLECTION, ALL_VERBS, Kind, Scope, Subresource},
     strategy::{Generation, NameRule, NewStatus, Propagation, StatusMetadata, Strategy},
     validation,
 };
@@ -27,6 +27,7 @@ struct Row {
     short_names: &'static [&'static str],
     in_all: bool,
     scope: Scope,
+    verbs: &'static [&'static str],
     has_status: bool,
     has_scale: bool,
     /// Field label and pointer.
@@ -50,6 +51,7 @@ impl Row {
             short_names: &[],
             in_all: false,
             scope: Scope::Namespaced,
+            verbs: ALL_VERBS,
             has_status: false,
             has_scale: false,
             field_labels: &[],
@@ -95,13 +97,15 @@ impl Row {
             short_names: owned(self.short_names),
             categories: owned(if self.in_all { &["all"] } else { &[] }),
             scope: self.scope,
+            verbs: self.verbs,
             subresources,
             prefix: format!("{}/{}", if is_second_shape { "" } else { self.group }, self.plural).into(),
-            conversion: if is_second_shape {
-                Conversion::Fields { api_version: "v1".into(), fields: EVENT_FIELDS }
+            kept_as: if is_second_shape || self.group.is_empty() {
+                self.version.into()
             } else {
-                Conversion::Same
+                format!("{}/{}", self.group, self.version)
             },
+            conversion: if is_second_shape { Conversion::Fields(EVENT_FIELDS) } else { Conversion::Version },
             strategy: (self.strategy)(),
             field_labels: self.field_labels.iter().map(|(l, p)| ((*l).to_owned(), (*p).to_owned())).collect(),
             columns: build_columns(self.columns),
@@ -133,7 +137,7 @@ const ROWS: &[Row] = &[
     Row { short_names: &["cm"], columns: &[("Data", "string", 0, config_map_size)], strategy: || Strategy { validate: validation::immutable_when_asked, ..Strategy::default() }, ..Row::namespaced("", "v1", "ConfigMap", "configmaps") },
     Row { short_names: &["ep"], strategy: || Strategy { create_on_update: true, ..Strategy::default() }, ..Row::namespaced("", "v1", "Endpoints", "endpoints") },
     Row { short_names: &["ev"], field_labels: EVENT_LABELS, columns: EVENT_COLUMNS, strategy: event, ..Row::namespaced("", "v1", "Event", "events") },
-    Row { short_names: &["ns"], has_status: true, field_labels: &[("status.phase", "/status/phase")], columns: &[("Status", "string", 0, |o| text(o, "/status/phase"))], strategy: namespace, ..Row::cluster("", "v1", "Namespace", "namespaces") },
+    Row { short_names: &["ns"], verbs: ALL_BUT_DELETE_COLLECTION, has_status: true, field_labels: &[("status.phase", "/status/phase")], columns: &[("Status", "string", 0, |o| text(o, "/status/phase"))], strategy: namespace, ..Row::cluster("", "v1", "Namespace", "namespaces") },
     Row { short_names: &["no"], has_status: true, field_labels: &[("spec.unschedulable", "/spec/unschedulable")], strategy: || Strategy { new_status: NewStatus::Kept, ..Strategy::default() }, ..Row::cluster("", "v1", "Node", "nodes") },
     Row { short_names: &["pvc"], has_status: true, columns: &[("Status", "string", 0, |o| text(o, "/status/phase"))], strategy: persistent_volume_claim, ..Row::namespaced("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims") },
     Row { short_names: &["po"], in_all: true, has_status: true, field_labels: POD_LABELS, columns: POD_COLUMNS, strategy: pod, ..Row::namespaced("", "v1", "Pod", "pods") },

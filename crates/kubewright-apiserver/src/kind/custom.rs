@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     column::{Cell, Column},
     conversion::Conversion,
-    row::{Kind, Scope, Subresource},
+    row::{ALL_VERBS, Kind, Scope, Subresource},
     strategy::{Generation, StatusMetadata, Strategy},
 };
 use crate::object::Object;
@@ -64,24 +64,17 @@ impl CustomDefinition<'_> {
             short_names: names("shortNames"),
             categories: names("categories"),
             scope,
+            verbs: ALL_VERBS,
             subresources: subresources(version),
             prefix: format!("{}/{}", self.group(), self.plural()).into(),
-            conversion: self.conversion(version_name),
+            kept_as: format!("{}/{}", self.group(), self.storage_version()),
+            conversion: Conversion::Version,
             strategy: strategy(),
             field_labels: selectable_fields(version),
             columns: columns(version),
             schema: version.pointer("/schema/openAPIV3Schema").cloned(),
             is_custom: true,
             retired: CancellationToken::new(),
-        }
-    }
-
-    fn conversion(&self, version: &str) -> Conversion {
-        let storage = self.storage_version();
-        if storage == version {
-            Conversion::Same
-        } else {
-            Conversion::ApiVersion { api_version: format!("{}/{storage}", self.group()) }
         }
     }
 }

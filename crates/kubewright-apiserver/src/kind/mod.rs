@@ -16,5 +16,5 @@ mod validation;
 pub(crate) use column::{Cell, Column};
 pub(crate) use custom::{CustomDefinition, definition_name};
 pub(crate) use registry::{Group, Kinds, Registry};
-pub(crate) use row::{Kind, Scope, Subresource, VERBS};
+pub(crate) use row::{Kind, Scope, Subresource};
 pub(crate) use strategy::{Generation, NewStatus, Propagation, StatusMetadata};

@@ -90,9 +90,11 @@ impl Registry {
         self.custom.get(definition).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The custom kinds with the names of the definitions they come from.
-    pub(crate) fn customs(&self) -> impl Iterator<Item = (&str, &Arc<Kind>)> {
-        self.custom.iter().flat_map(|(name, kinds)| kinds.iter().map(move |kind| (name.as_str(), kind)))
+    /// All kinds, custom ones with the names of the definitions they come from.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Option<&str>, &Arc<Kind>)> {
+        let custom =
+            self.custom.iter().flat_map(|(name, kinds)| kinds.iter().map(|kind| (Some(name.as_str()), kind)));
+        self.builtin.iter().map(|kind| (None, kind)).chain(custom)
     }
 }
 

@@ -19,9 +19,13 @@ pub(crate) struct Kind {
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
     pub(crate) scope: Scope,
+    /// What clients may do with it, in the order of discovery documents.
+    pub(crate) verbs: &'static [&'static str],
     pub(crate) subresources: Vec<Subresource>,
     /// Where the objects are kept. Versions of one resource share it.
     pub(crate) prefix: Prefix,
+    /// The `apiVersion` in which objects are kept.
+    pub(crate) kept_as: String,
     /// How what is kept becomes what is shown at this version.
     pub(crate) conversion: Conversion,
     pub(crate) strategy: Strategy,
@@ -106,9 +110,12 @@ impl Subresource {
     }
 }
 
-/// What clients may do with a resource, in the order of discovery documents.
-pub(crate) const VERBS: &[&str] =
+/// What clients may do with most resources.
+pub(super) const ALL_VERBS: &[&str] =
     &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/// What they may do with namespaces, which are deleted one by one.
+pub(super) const ALL_BUT_DELETE_COLLECTION: &[&str] =
+    &["create", "delete", "get", "list", "patch", "update", "watch"];
 
 fn qualified(word: &str, group: &str) -> String {
     if group.is_empty() { word.to_owned() } else { format!("{word}.{group}") }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::strategy::NameRule;
 use crate::{object::Object, wire::FieldError};
 
 /// Checks a new object, with the one it replaces if there is one.
@@ -104,6 +105,7 @@ pub(super) fn custom_resource_definition(new: &Object, old: Option<&Object>) -> 
             problems.push(FieldError::required(&format!("spec.names.{field}"), ""));
         }
     }
+    problems.extend(definition_names(new));
     if new.name() != super::definition_name(new.str_at("/spec/names/plural"), new.str_at("/spec/group")) {
         let detail = "must be spec.names.plural+\".\"+spec.group";
         problems.push(FieldError::invalid("metadata.name", new.metadata().get("name"), detail));
@@ -114,9 +116,37 @@ pub(super) fn custom_resource_definition(new: &Object, old: Option<&Object>) -> 
         problems.push(FieldError::invalid("spec.versions", new.at("/spec/versions"), detail));
     }
     for (index, version) in versions.iter().enumerate() {
+        let name = version["name"].as_str().unwrap_or_default();
+        for text in NameRule::Dns1035Label.check(name) {
+            let field = format!("spec.versions[{index}].name");
+            problems.push(FieldError::invalid(&field, version.get("name"), &text));
+        }
         if version.pointer("/schema/openAPIV3Schema").is_none() {
             let field = format!("spec.versions[{index}].schema.openAPIV3Schema");
             problems.push(FieldError::required(&field, "schemas are required"));
+        }
+    }
+    problems
+}
+
+/// The names become parts of paths and of encoded objects.
+fn definition_names(new: &Object) -> Vec<FieldError> {
+    let mut problems = Vec::new();
+    for text in NameRule::DnsSubdomain.check(new.str_at("/spec/group")) {
+        problems.push(FieldError::invalid("spec.group", new.at("/spec/group"), &text));
+    }
+    for field in ["plural", "singular", "kind", "listKind"] {
+        let value = new.at(&format!("/spec/names/{field}"));
+        let name = value.and_then(Value::as_str).unwrap_or_default();
+        let (name, prefix) = if matches!(field, "kind" | "listKind") {
+            (name.to_lowercase(), "may have mixed case, but should otherwise match: ")
+        } else {
+            (name.to_owned(), "")
+        };
+        let texts = if name.is_empty() { Vec::new() } else { NameRule::Dns1035Label.check(&name) };
+        for text in texts {
+            let path = format!("spec.names.{field}");
+            problems.push(FieldError::invalid(&path, value, &format!("{prefix}{text}")));
         }
     }
     problems

@@ -40,6 +40,10 @@ impl Call {
             name => Some(self.kind.subresource(name).cloned().ok_or_else(no_such_path)?),
         };
         self.check_path(subresource.is_some())?;
+        let verbs = subresource.as_ref().map_or(self.kind.verbs, Subresource::verbs);
+        if !verbs.contains(&self.verb.as_str()) {
+            return Err(method_not_allowed());
+        }
         match (self.verb, subresource) {
             (Verb::Get, None | Some(Subresource::Status)) => self.get(),
             (Verb::List, None) => list::list(&self).await,
@@ -55,10 +59,9 @@ impl Call {
             (verb, Some(Subresource::Scale { replicas, status_replicas, selector })) => {
                 let paths = scale::Paths { replicas, status_replicas, selector };
                 match verb {
-                    Verb::Get => scale::get(&self, &paths),
                     Verb::Update => scale::update(&self, &paths),
                     Verb::Patch => scale::patch(&self, &paths),
-                    _ => Err(method_not_allowed()),
+                    _ => scale::get(&self, &paths),
                 }
             }
             _ => Err(method_not_allowed()),

@@ -80,9 +80,10 @@ fn delete_instances(shared: &Shared, kind: &Kind, object: &Object) {
 }
 
 fn finish_if_empty(shared: &Shared, kind: &Kind, object: &Object) {
-    let definition = CustomDefinition(object);
-    let prefix = format!("{}/{}", definition.group(), definition.plural());
-    if shared.store.snapshot(&prefix).range("", "").next().is_some() {
+    // A definition whose names were not accepted has no objects, though others may under the same path.
+    if let [instances, ..] = shared.kinds.current().custom(object.name())
+        && shared.store.snapshot(&instances.prefix).range("", "").next().is_some()
+    {
         return;
     }
     change(shared, kind, object.name(), |object| {
@@ -155,8 +156,8 @@ fn name_conflict(shared: &Shared, object: &Object) -> Option<(&'static str, Stri
     let registry = shared.kinds.current();
     let group = object.str_at("/spec/group");
     let others: Vec<_> = registry
-        .customs()
-        .filter(|(definition, kind)| *definition != object.name() && kind.group == group)
+        .all()
+        .filter(|(definition, kind)| *definition != Some(object.name()) && kind.group == group)
         .map(|(_, kind)| kind)
         .collect();
     let takes_resource = |name: &str| {

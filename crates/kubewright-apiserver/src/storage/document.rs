@@ -66,6 +66,12 @@ impl Document {
         &self.bytes[self.metadata.clone()]
     }
 
+    /// Everything from the field `metadata` on; kind and version stand before it.
+    pub(crate) fn tail(&self) -> &[u8] {
+        const FIELD: &[u8] = b"\"metadata\":";
+        &self.bytes[self.metadata.start - FIELD.len()..]
+    }
+
     /// The revision that `metadata.resourceVersion` says.
     pub(crate) fn revision(&self) -> u64 {
         self.revision

@@ -1,15 +1,23 @@
 //! The JSON paths of printer columns: fields, indexes, `[*]` and simple filters.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The first value at `path`, such as `.status.conditions[?(@.type=="Ready")].status`.
 ///
 /// `None` when there is none, or when the path uses what is not understood (unions, slices, recursive descent).
 ///
 /// Source: client-go `util/jsonpath`, as far as apiextensions allows it for columns.
-pub(super) fn first<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+pub(super) fn first<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    let steps = steps(path)?;
+    match steps.split_first()? {
+        (Step::Field(name), rest) => walk(object.get(name)?, rest),
+        _ => None,
+    }
+}
+
+fn walk<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     let mut found = vec![value];
-    for step in steps(path)? {
+    for step in steps {
         found = found.into_iter().flat_map(|value| step.apply(value)).collect();
     }
     found.into_iter().next()
@@ -19,7 +27,7 @@ enum Step {
     Field(String),
     Index(i64),
     All,
-    Filter { path: String, equal: bool, literal: Value },
+    Filter { path: Vec<Step>, equal: bool, literal: Value },
 }
 
 impl Step {
@@ -38,7 +46,7 @@ impl Step {
             },
             Self::Filter { path, equal, literal } => {
                 let passes =
-                    |item: &&Value| first(item, path).is_some_and(|found| (found == literal) == *equal);
+                    |item: &&Value| walk(item, path).is_some_and(|found| (found == literal) == *equal);
                 items.iter().filter(passes).collect()
             }
         }
@@ -98,7 +106,7 @@ fn bracket(inside: &str) -> Option<Step> {
             Some(text) => text.into(),
             None => serde_json::from_str(right).ok()?,
         };
-        return Some(Step::Filter { path: left.trim().strip_prefix('@')?.to_owned(), equal, literal });
+        return Some(Step::Filter { path: steps(left.trim().strip_prefix('@')?)?, equal, literal });
     }
     inside.parse().ok().map(Step::Index)
 }
@@ -155,7 +163,7 @@ mod tests {
             ("$.spec.replicas", Some(json!(3))),
             ("..replicas", None),
         ] {
-            assert_eq!(first(&value, path), expected.as_ref(), "{path}");
+            assert_eq!(first(value.as_object().unwrap(), path), expected.as_ref(), "{path}");
         }
     }
 }

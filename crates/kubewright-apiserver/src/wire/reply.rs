@@ -79,27 +79,25 @@ impl List {
             }
             Form::Metadata => {
                 let head = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata});
-                join(&head, &self.documents, metadata_only)
+                join(&head, &self.documents, |bytes, document| bytes.put_slice(&metadata_only(document)))
             }
             Form::Object => {
                 let head = json!({
                     "kind": self.kind.list_kind, "apiVersion": self.kind.api_version(), "metadata": metadata,
                 });
-                join(&head, &self.documents, |document| self.item(document))
+                join(&head, &self.documents, |bytes, document| self.item(bytes, document))
             }
         }
     }
 
     /// An item of the list. Items of built-in kinds do not repeat kind and version.
-    fn item(&self, document: &Document) -> Bytes {
-        let shown = self.kind.shown(document);
+    fn item(&self, bytes: &mut BytesMut, document: &Document) {
         if self.kind.is_custom {
-            return shown;
+            bytes.put_slice(&self.kind.shown(document));
+        } else {
+            bytes.put_u8(b'{');
+            bytes.put_slice(self.kind.converted(document).tail());
         }
-        let mut bytes = BytesMut::with_capacity(shown.len());
-        bytes.put_u8(b'{');
-        bytes.put_slice(&shown[self.kind.head_length()..]);
-        bytes.freeze()
     }
 }
 
@@ -125,7 +123,7 @@ pub(crate) fn metadata_only(document: &Document) -> Bytes {
     bytes.freeze()
 }
 
-fn join(head: &Value, documents: &[Document], item: impl Fn(&Document) -> Bytes) -> Bytes {
+fn join(head: &Value, documents: &[Document], item: impl Fn(&mut BytesMut, &Document)) -> Bytes {
     let size: usize = documents.iter().map(|document| document.bytes().len() + 1).sum();
     let head = head.to_string();
     let mut bytes = BytesMut::with_capacity(head.len() + size + 16);
@@ -135,7 +133,7 @@ fn join(head: &Value, documents: &[Document], item: impl Fn(&Document) -> Bytes)
         if index > 0 {
             bytes.put_u8(b',');
         }
-        bytes.put_slice(&item(document));
+        item(&mut bytes, document);
     }
     bytes.put_slice(b"]}");
     bytes.freeze()

@@ -58,11 +58,7 @@ impl Table<'_> {
         match &column.cell {
             Cell::Computed(compute) => compute(object),
             Cell::Age => self.age(object.meta("creationTimestamp")).into(),
-            Cell::Path(path) => {
-                // The path needs a `Value`; columns of custom resources pay for the copy.
-                let value = Value::Object(object.0.clone());
-                self.custom_cell(&column.kind, json_path::first(&value, path))
-            }
+            Cell::Path(path) => self.custom_cell(&column.kind, json_path::first(&object.0, path)),
         }
     }
 

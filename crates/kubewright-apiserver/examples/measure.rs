@@ -1,0 +1,119 @@
+//! Measures the server: create latency at the first door, and a streaming list of many pods at both.
+//!
+//! `cargo run --release --example measure -- 20000`
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use kube::{Api, Client, api::PostParams};
+use kubewright_apiserver::{ApiServer, ListenOptions, Transport};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::Instant,
+};
+use tower_service::Service;
+
+const STREAMING_LIST: &str = "/api/v1/pods?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=600";
+const INITIAL_END: &[u8] = b"k8s.io/initial-events-end";
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let pods: u32 = std::env::args().nth(1).map_or(Ok(20_000), |count| count.parse())?;
+    let started = Instant::now();
+    let server = ApiServer::builder().build();
+    let mut service = server.service();
+    service.call(Request::get("/readyz").body(Full::<Bytes>::default())?).await?;
+    println!("start to first answer       {:>9.1?}", started.elapsed());
+
+    let client = Client::new(server.service(), "default");
+    let config_maps: Api<kube::api::DynamicObject> = {
+        let resource = kube::api::ApiResource::erase::<k8s_openapi::api::core::v1::ConfigMap>(&());
+        Api::default_namespaced_with(client, &resource)
+    };
+    let rounds = 5_000;
+    let started = Instant::now();
+    for round in 0..rounds {
+        let value = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("c{round}")}, "data": {"a": "b"}});
+        config_maps.create(&PostParams::default(), &serde_json::from_value(value)?).await?;
+    }
+    println!("create, kube client         {:>9.1?} each", started.elapsed() / rounds);
+
+    let started = Instant::now();
+    let mut size = 0;
+    for number in 0..pods {
+        let body = pod(number).to_string();
+        size = body.len();
+        let request = Request::post("/api/v1/namespaces/default/pods").body(Full::new(Bytes::from(body)))?;
+        let response = service.call(request).await?;
+        assert!(response.status().is_success(), "{response:?}");
+    }
+    println!("create, {size} bytes of pod    {:>9.1?} each", started.elapsed() / pods);
+
+    let started = Instant::now();
+    let request = Request::get(STREAMING_LIST).body(Full::<Bytes>::default())?;
+    let mut body = service.call(request).await?.into_body();
+    let (mut bytes, mut frames) = (0, 0_u32);
+    while let Some(frame) = body.frame().await {
+        let data = frame?.into_data().map_err(|_| "no data")?;
+        bytes += data.len();
+        frames += 1;
+        if contains_end(&data) {
+            break;
+        }
+    }
+    report("streaming list, in process", started.elapsed(), pods, bytes);
+    println!("                            {frames} frames of {} kB", bytes / frames as usize / 1024);
+
+    let mut options = ListenOptions::default();
+    options.transport = Transport::Plain;
+    let listener = server.listen(options).await?;
+    let started = Instant::now();
+    let mut stream = TcpStream::connect(listener.address()).await?;
+    let head = format!(
+        "GET {STREAMING_LIST} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\r\n",
+        listener.token()
+    );
+    stream.write_all(head.as_bytes()).await?;
+    let mut buffer = vec![0; 1 << 20];
+    let mut bytes = 0;
+    loop {
+        let read = stream.read(&mut buffer).await?;
+        bytes += read;
+        if read == 0 || contains_end(&buffer[..read]) {
+            break;
+        }
+    }
+    report("streaming list, plain http", started.elapsed(), pods, bytes);
+    drop(stream);
+    listener.shutdown().await;
+    Ok(())
+}
+
+fn report(what: &str, elapsed: Duration, pods: u32, bytes: usize) {
+    let megabytes = bytes / 1_000_000;
+    println!("{what}  {elapsed:>9.1?}, {:.1?} each, {megabytes} MB", elapsed / pods);
+}
+
+fn contains_end(data: &[u8]) -> bool {
+    let tail = &data[data.len().saturating_sub(512)..];
+    tail.windows(INITIAL_END.len()).any(|window| window == INITIAL_END)
+}
+
+/// A pod of about ten kilobytes, most of it in containers.
+fn pod(number: u32) -> Value {
+    let container = |index: u32| {
+        let variables: Vec<Value> = (0..30)
+            .map(|variable| json!({"name": format!("VARIABLE_{variable}"), "value": format!("value-{number}-{index}-{variable}-xxxxxxxxxxxxxxxxxxxxxxxx")}))
+            .collect();
+        json!({"name": format!("container-{index}"), "image": format!("registry.example.com/team/app:{number}"), "env": variables})
+    };
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": format!("pod-{number:06}"), "labels": {"app": format!("app-{}", number % 500)}},
+        "spec": {"containers": (0..4).map(container).collect::<Vec<_>>()},
+    })
+}
