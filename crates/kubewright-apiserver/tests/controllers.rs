@@ -7,15 +7,18 @@ mod common;
 use std::time::Duration;
 
 use common::{config_map, config_maps, define_widgets, object, start, widget};
-use k8s_openapi::api::{
-    apps::v1::Deployment,
-    core::v1::{ConfigMap, Namespace},
+use k8s_openapi::{
+    api::{
+        apps::v1::Deployment,
+        core::v1::{ConfigMap, Namespace},
+    },
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
     Api, Client, ResourceExt,
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
 };
-use kubewright_apiserver::Controllers;
+use kubewright_apiserver::{Controllers, Fault, Status};
 use serde_json::json;
 
 /// Looks until `fact` holds. Virtual time passes in between, and an hour of it is enough for anything.
@@ -155,6 +158,32 @@ async fn nothing_is_collected_for_not_knowing_the_kind_of_its_owner() {
     // Once the kind is served, it is certain that the owner is not there.
     define_widgets(&client).await;
     eventually("the child is gone", async || !exists(&config_maps, "child").await).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn dependents_of_custom_resources_go_with_the_definition_and_a_new_one_is_followed() {
+    let (server, client) = start();
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    for _ in 0..3 {
+        let (_, config_maps) = family(&client).await;
+        definitions.delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
+        eventually("the family is gone", async || !exists(&config_maps, "grandchild").await).await;
+        assert!(!exists(&config_maps, "child").await);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_collector_that_fails_tries_again() {
+    let (server, client) = start();
+    // Discovery, lists and watches all fail at first.
+    server.faults().add(Fault::respond(Status::service_unavailable("not yet")).times(40));
+    let controllers = server.start_controllers(Controllers::default()).await;
+    eventually("the faults are used up", async || server.faults().pending() == 0).await;
+    let (widgets, config_maps) = family(&client).await;
+    widgets.delete("owner", &DeleteParams::background()).await.unwrap();
+    eventually("the family is gone", async || !exists(&config_maps, "grandchild").await).await;
+    controllers.shutdown().await;
 }
 
 #[tokio::test(start_paused = true)]

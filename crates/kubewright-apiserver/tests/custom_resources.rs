@@ -164,7 +164,10 @@ async fn watches_end_with_their_definition() {
     let widgets = define_widgets(&client).await;
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     let mut events = widgets.watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    widgets.create(&PostParams::default(), &widget("w", 1)).await.unwrap();
+    assert_eq!(common::next(&mut events).await, "ADDED w");
     definitions.delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
+    assert_eq!(common::next(&mut events).await, "DELETED w");
     assert!(events.next().await.is_none());
 }
 

@@ -300,3 +300,43 @@ async fn concurrent_watches_see_one_order() {
         assert_eq!(next(&mut first).await, next(&mut second).await);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn under_load_every_watch_sees_every_write_once_and_in_order() {
+    const WRITERS: usize = 4;
+    const WRITES: usize = 100;
+    let (_server, client) = start();
+    let params = WatchParams { bookmarks: false, ..WatchParams::default() };
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..3 {
+        let mut events = config_maps(&client).watch(&params, "0").await.unwrap().boxed();
+        tasks.spawn(async move {
+            let mut seen = Vec::new();
+            // Each writer creates one object and then changes it.
+            while seen.len() < WRITERS * WRITES {
+                let (WatchEvent::Added(object) | WatchEvent::Modified(object)) =
+                    events.try_next().await.unwrap().expect("the watch goes on")
+                else {
+                    panic!("nothing is deleted")
+                };
+                seen.push(object.resource_version().unwrap().parse::<u64>().unwrap());
+            }
+            seen
+        });
+    }
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..WRITERS {
+        let client = client.clone();
+        writers.spawn(async move {
+            for value in 0..WRITES {
+                put(&client, &format!("w{writer}"), &value.to_string()).await;
+            }
+        });
+    }
+    while let Some(result) = writers.join_next().await {
+        result.unwrap();
+    }
+    let seen = tasks.join_all().await;
+    assert!(seen[0].windows(2).all(|pair| pair[0] < pair[1]), "in order, and nothing twice");
+    assert!(seen.iter().all(|other| *other == seen[0]), "the same for everybody");
+}

@@ -30,29 +30,27 @@ pub(super) async fn run(client: Client) {
         pending: BTreeSet::new(),
         unmapped: BTreeSet::new(),
         followed: HashSet::new(),
+        kinds_changed: true,
     };
     // Dropped with the controller, and its watches with it.
     let mut watches = JoinSet::new();
-    collector.follow_all(&mut watches, &sender).await;
     loop {
-        tokio::select! {
-            biased;
-            Some((resource, change)) = receiver.recv() => {
-                if collector.note(&resource, &change) {
-                    collector.follow_all(&mut watches, &sender).await;
-                }
-            }
-            Some(ended) = watches.join_next() => {
-                // A resource that is gone may come back, and is followed again then.
-                if let Ok(resource) = ended {
-                    collector.followed.remove(&resource);
-                }
-            }
-            () = sleep(RETRY), if !collector.pending.is_empty() => {}
-        }
         // Changes first: a decision on the newest graph is one request less.
         if receiver.is_empty() {
+            if collector.kinds_changed {
+                collector.follow_all(&mut watches, &sender).await;
+            }
             collector.work().await;
+        }
+        tokio::select! {
+            biased;
+            Some((resource, change)) = receiver.recv() => collector.note(&resource, &change),
+            Some(ended) = watches.join_next() => {
+                if let Ok(resource) = ended {
+                    collector.forget(&resource);
+                }
+            }
+            () = sleep(RETRY), if collector.kinds_changed || !collector.pending.is_empty() => {}
         }
     }
 }
@@ -65,6 +63,8 @@ struct Collector {
     /// The objects with an owner of a kind that nobody serves. They wait for it to be served.
     unmapped: BTreeSet<Uid>,
     followed: HashSet<Resource>,
+    /// Whether there may be resources that are not followed.
+    kinds_changed: bool,
 }
 
 impl Collector {
@@ -90,19 +90,29 @@ impl Collector {
                 });
             }
         }
+        self.kinds_changed = false;
         self.pending.append(&mut self.unmapped);
     }
 
-    /// Takes note of a change. True when there may be new resources to follow.
-    fn note(&mut self, resource: &Resource, change: &Change) -> bool {
+    /// Forgets a resource that is gone. Should it have come back by now, it is found again.
+    fn forget(&mut self, resource: &Resource) {
+        self.followed.remove(resource);
+        let affected = self.graph.replace(resource, &[]);
+        self.pending.extend(affected);
+        self.kinds_changed = true;
+    }
+
+    /// Takes note of a change.
+    fn note(&mut self, resource: &Resource, change: &Change) {
         let affected = match change {
             Change::Listed(objects) => self.graph.replace(resource, objects),
             Change::Applied(object) => self.graph.apply(resource, object),
             Change::Deleted(object) => self.graph.remove(&object.uid().unwrap_or_default()),
         };
         self.pending.extend(affected);
-        resource.api == ApiResource::erase::<CustomResourceDefinition>(&())
-            && matches!(change, Change::Applied(_))
+        // A list tells of definitions that are younger than the discovery as well.
+        let tells_of_kinds = resource.api == ApiResource::erase::<CustomResourceDefinition>(&());
+        self.kinds_changed |= tells_of_kinds && !matches!(change, Change::Deleted(_));
     }
 
     /// Looks at every object that is pending. What fails stays pending.

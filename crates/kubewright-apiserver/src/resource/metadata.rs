@@ -215,3 +215,63 @@ const OWNED_BY_SERVER: &[&str] = &[
 pub(super) fn refuse(kind: &Kind, name: &str, problems: &[FieldError]) -> Result<(), Status> {
     if problems.is_empty() { Ok(()) } else { Err(Status::invalid(kind, name, problems)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::kind::Kinds;
+
+    fn object(value: &Value) -> Object {
+        Object(value.as_object().cloned().unwrap())
+    }
+
+    /// The generation after a change of `old` to `new` through `part`.
+    #[track_caller]
+    fn check(group: &str, plural: &str, part: Part, old: &Value, new: &Value, expected: Option<i64>) {
+        let kind = Kinds::new().current().find(group, "v1", plural).unwrap().clone();
+        let mut old = object(old);
+        (kind.strategy.default)(&mut old);
+        let mut new = object(new);
+        before_update(&kind, &old, &mut new, part);
+        assert_eq!(new.metadata().get("generation").and_then(Value::as_i64), expected);
+    }
+
+    #[test]
+    fn generation_goes_up_with_what_the_kind_says() {
+        let with =
+            |metadata: Value, replicas: i64| json!({"metadata": metadata, "spec": {"replicas": replicas}});
+        let old = with(json!({"generation": 4}), 1);
+        let annotated = with(json!({"generation": 9, "annotations": {"a": "b"}}), 1);
+        check("apps", "deployments", Part::Main, &old, &with(json!({}), 1), Some(4));
+        check("apps", "deployments", Part::Main, &old, &with(json!({}), 2), Some(5));
+        check("apps", "deployments", Part::Main, &old, &annotated, Some(5));
+        check("apps", "statefulsets", Part::Main, &old, &annotated, Some(4));
+        check("apps", "deployments", Part::Status, &old, &with(json!({}), 2), Some(4));
+        check("", "configmaps", Part::Main, &json!({"metadata": {}}), &json!({"data": {"a": "b"}}), None);
+    }
+
+    #[test]
+    fn the_server_keeps_its_own_fields() {
+        let kind = Kinds::new().current().find("", "v1", "configmaps").unwrap().clone();
+        let old = object(&json!({"metadata": {"uid": "u", "creationTimestamp": "t", "labels": {"a": "b"}}}));
+        let mut new = object(&json!({"metadata": {"uid": "", "creationTimestamp": null, "labels": {},
+            "deletionTimestamp": "now", "selfLink": "x"}}));
+        before_update(&kind, &old, &mut new, Part::Main);
+        assert_eq!(Value::from(new.0), json!({"metadata": {"uid": "u", "creationTimestamp": "t"}}));
+    }
+
+    #[test]
+    fn only_one_owner_controls() {
+        let owner = |name: &str| json!({"apiVersion": "v1", "kind": "K", "name": name, "uid": name, "controller": true});
+        let problems =
+            owner_references(&object(&json!({"metadata": {"ownerReferences": [owner("a"), owner("b")]}})));
+        assert_eq!(problems.len(), 1);
+        let expected =
+            "Only one reference can have Controller set to true. Found \"true\" in references for a and b";
+        assert!(problems[0].to_string().ends_with(expected));
+        let nameless = owner_references(&object(&json!({"metadata": {"ownerReferences": [owner("")]}})));
+        assert_eq!(nameless.len(), 2, "neither name nor uid");
+    }
+}

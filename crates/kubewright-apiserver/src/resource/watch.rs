@@ -57,6 +57,7 @@ pub(super) async fn watch(call: Call) -> Result<Reply, Status> {
         announces_end: options.send_initial_events == Some(true) && options.allow_watch_bookmarks,
         watcher: None,
         buffer: BytesMut::new(),
+        ending: false,
         ended: false,
         bookmarks: options.allow_watch_bookmarks.then(|| call.shared.bookmark_interval),
         next_bookmark: Instant::now() + call.shared.bookmark_interval,
@@ -80,6 +81,8 @@ struct Feed {
     /// `None` once an error has been sent, and nothing follows it.
     watcher: Option<Watcher>,
     buffer: BytesMut,
+    /// Whether the watch ends with what is ready.
+    ending: bool,
     ended: bool,
     bookmarks: Option<Duration>,
     next_bookmark: Instant,
@@ -97,7 +100,8 @@ impl Feed {
     /// The next frame: every line that is ready, up to the size of a frame.
     async fn next_frame(&mut self) -> Option<Result<Bytes, BodyError>> {
         loop {
-            if self.ended {
+            // Looked at here as well: a watch that always has events never waits.
+            if self.ended || self.closing.is_cancelled() || Instant::now() >= self.deadline.at {
                 return None;
             }
             if self.lines.left == Some(0) {
@@ -110,6 +114,9 @@ impl Feed {
             if !self.buffer.is_empty() {
                 self.ended = self.watcher.is_none();
                 return Some(Ok(self.buffer.split().freeze()));
+            }
+            if self.ending {
+                return None;
             }
             self.wait().await;
         }
@@ -159,14 +166,15 @@ impl Feed {
     /// kept alive by its events.
     async fn wait(&mut self) {
         let Some(watcher) = &mut self.watcher else {
-            self.ended = true;
+            self.ending = true;
             return;
         };
         let bookmark_at = self.bookmarks.map(|_| self.deadline.last_bookmark(self.next_bookmark));
         tokio::select! {
             biased;
             () = self.closing.cancelled() => self.ended = true,
-            () = self.lines.kind.retired.cancelled() => self.ended = true,
+            // The last objects of a kind go with it, and the client should learn of that.
+            () = self.lines.kind.retired.cancelled() => self.ending = true,
             () = sleep_until(self.deadline.at) => self.ended = true,
             () = watcher.changed() => {}
             () = sleep_until_some(bookmark_at) => {
