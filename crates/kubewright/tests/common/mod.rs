@@ -1,5 +1,6 @@
 //! What the tests of several rooms use.
 #![allow(dead_code, unreachable_pub, reason = "each test file is a crate that uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "these are tests, though not each function is marked as one")]
 
 pub mod events;
 
