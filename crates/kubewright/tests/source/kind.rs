@@ -103,9 +103,9 @@ async fn metadata_alone_provides_events_of_the_same_objects() {
     let manager = env.manager().build().await.unwrap();
     let (handler, mut heard) = telling::<PartialObjectMeta<ConfigMap>>();
     let counter = control(&manager, source::kind(manager.cache(), handler));
-    let running = env.run(manager);
     env.create(&step(&config_map("object", &[("data", "not sent")]), "0")).await;
-    assert_eq!(heard.next().await, "create default/object 0");
+    let running = env.run(manager);
+    assert_eq!(heard.next().await, "initial default/object 0");
     env.delete::<ConfigMap>(&key("object")).await;
     assert_eq!(heard.next().await, "delete default/object 0, unknown: false");
     counter.wait_for(&key("object"), 1).await;
