@@ -11,7 +11,7 @@ use std::{
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kubewright::{
     event::Event,
-    handler::{enqueue_mapped, enqueue_request_for_object},
+    handler::{Requests, enqueue_mapped, enqueue_request_for_object},
     kube::{
         Api,
         api::{ApiResource, DynamicObject, Patch, PostParams},
@@ -95,6 +95,26 @@ async fn a_custom_kind_provides_create_update_and_delete_events() {
     let (handler, heard) = telling::<Widget>();
     let source = source::kind(manager.cache(), handler);
     check_life_of(env, manager, source, heard, &Widget::new("object", 1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_initial_list_is_enqueued_with_low_priority_and_what_changes_later_is_not() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let journal = Journal::default();
+    let priorities = journal.clone();
+    let handler = move |event: &Event<ConfigMap>, requests: &Requests<'_, Request>| {
+        priorities.write(format!("{} {}", event.object().key().name(), requests.options().priority));
+        requests.add(event.object().key().clone());
+    };
+    let counter = control(&manager, source::kind(manager.cache(), handler));
+    env.create(&config_map("before", &[])).await;
+    let running = env.run(manager);
+    counter.wait_for(&key("before"), 1).await;
+    env.create(&config_map("after", &[])).await;
+    counter.wait_for(&key("after"), 1).await;
+    running.stop().await.unwrap();
+    assert_eq!(journal.lines(), ["before -100", "after 0"]);
 }
 
 #[tokio::test(start_paused = true)]
