@@ -5,6 +5,8 @@
 //! | an owner or object whose kind the scheme does not know, or that is no object at all | kinds are types |
 //! | `CreateOrUpdate` and `CreateOrPatch` of a nil object, or one that is no pointer | the object is a value |
 
+#![allow(clippy::unwrap_used, reason = "these are tests, though not each function is marked as one")]
+
 mod common;
 
 #[path = "controllerutil/create_or_update.rs"]

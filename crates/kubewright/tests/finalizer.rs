@@ -2,6 +2,8 @@
 //!
 //! Every row has its test. The last one writes the objects as well, which upstream leaves to the reader.
 
+#![allow(clippy::unwrap_used, reason = "these are tests, though not each function is marked as one")]
+
 mod common;
 
 use common::{Journal, config_map, events::paused, key};

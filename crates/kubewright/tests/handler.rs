@@ -6,6 +6,8 @@
 //! | `EnqueueRequestForOwner`: nil object, nil type, a type that the scheme does not know | the owner is a type parameter |
 //! | low priority: a plain queue is left as it is | there is one queue, and it has priorities |
 
+#![allow(clippy::unwrap_used, reason = "these are tests, though not each function is marked as one")]
+
 mod common;
 
 use std::time::Duration;

@@ -6,6 +6,8 @@
 //! | `And()` and `Or()` of nothing | `and` and `or` have two sides |
 //! | `Funcs` with a nil function, for each type of event | a closure that does not speak of a type says `true` for it |
 
+#![allow(clippy::unwrap_used, reason = "these are tests, though not each function is marked as one")]
+
 mod common;
 
 use common::{
@@ -120,6 +122,7 @@ mod changed {
             check(&annotations_changed(), &update(&labelled(old), &labelled(new)), false);
         }
         let before = [("booz", "wooz")];
+        check_both(&[], &[], false);
         check_both(&before, &before, false);
         check_both(&before, &[("booz", "zooz")], true);
         check_both(&before, &[("booz", "wooz"), ("zooz", "qooz")], true);
@@ -194,8 +197,8 @@ mod boolean_logic {
     /// For each type of event.
     #[track_caller]
     fn check_all(predicate: &impl Predicate<Pod>, passes: bool) {
-        let foo = pod("foo");
-        for event in others(&foo).into_iter().chain([update(&foo, &foo)]) {
+        let object = pod("foo");
+        for event in others(&object).into_iter().chain([update(&object, &object)]) {
             check(predicate, &event, passes);
         }
     }

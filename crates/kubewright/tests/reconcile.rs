@@ -6,6 +6,8 @@
 //! | a terminal error around nil | a [`TerminalError`] always has a cause |
 //! | `Requeue: true` | deprecated upstream, absent here: return an error |
 
+#![allow(clippy::unwrap_used, reason = "these are tests, though not each function is marked as one")]
+
 mod common;
 
 use std::{error::Error, sync::Arc, time::Duration};

@@ -4,9 +4,13 @@
 //! |---|---|
 //! | `Kind` without a cache, a type or a handler; `Channel` without a source; `Informer` without an informer | each of them is a parameter |
 //! | `Func` given nothing | the function is a parameter |
+//! | the name of a `Kind` of unstructured objects | there are none: a kind is a type |
+//! | an event of what is no `runtime.Object` or has no metadata is dropped | an event is of an object of its kind; one that does not decode has its test |
 //! | a tombstone that holds something else than an object, or nothing | a cache entry is always an object of its kind |
 //! | a tombstone is unwrapped to the last known state | `tests/watch_faults.rs`, where a watch is cut |
 //! | the buffer of a `Channel`, its size and its fan-out | the channel's own bound is the buffer, and a channel feeds one source |
+
+#![allow(clippy::unwrap_used, reason = "these are tests, though not each function is marked as one")]
 
 mod common;
 

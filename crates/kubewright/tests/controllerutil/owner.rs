@@ -134,6 +134,17 @@ mod remove_and_has {
     }
 
     #[test]
+    fn it_removes_the_owner_reference_that_set_controller_reference_made() {
+        let mut object = dependent(&[]);
+        set_controller_reference(&deployment("foo"), &mut object).unwrap();
+        assert!(has_controller_reference(&object));
+        assert!(has_owner_reference(&deployment("foo"), &object));
+        remove_owner_reference(&deployment("foo"), &mut object).unwrap();
+        assert!(!has_controller_reference(&object));
+        check(&object, &[]);
+    }
+
+    #[test]
     fn it_removes_a_reference_of_another_version() {
         let old = OwnerReference { api_version: "apps/v1beta1".into(), ..plain("Deployment", "foo") };
         let mut object = dependent(&[old]);

@@ -11,8 +11,12 @@ use std::{
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kubewright::{
     event::Event,
-    handler::{enqueue_mapped, enqueue_request_for_object},
-    kube::api::{DynamicObject, Patch},
+    handler::{Requests, enqueue_mapped, enqueue_request_for_object},
+    kube::{
+        Api,
+        api::{ApiResource, DynamicObject, Patch, PostParams},
+        core::PartialObjectMeta,
+    },
     object::Object,
     prelude::*,
     source::KindSource,
@@ -94,6 +98,41 @@ async fn a_custom_kind_provides_create_update_and_delete_events() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_initial_list_is_enqueued_with_low_priority_and_what_changes_later_is_not() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let journal = Journal::default();
+    let priorities = journal.clone();
+    let handler = move |event: &Event<ConfigMap>, requests: &Requests<'_, Request>| {
+        priorities.write(format!("{} {}", event.object().key().name(), requests.options().priority));
+        requests.add(event.object().key().clone());
+    };
+    let counter = control(&manager, source::kind(manager.cache(), handler));
+    env.create(&config_map("before", &[])).await;
+    let running = env.run(manager);
+    counter.wait_for(&key("before"), 1).await;
+    env.create(&config_map("after", &[])).await;
+    counter.wait_for(&key("after"), 1).await;
+    running.stop().await.unwrap();
+    assert_eq!(journal.lines(), ["before -100", "after 0"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_alone_provides_events_of_the_same_objects() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let (handler, mut heard) = telling::<PartialObjectMeta<ConfigMap>>();
+    let counter = control(&manager, source::kind(manager.cache(), handler));
+    env.create(&step(&config_map("object", &[("data", "not sent")]), "0")).await;
+    let running = env.run(manager);
+    assert_eq!(heard.next().await, "initial default/object 0");
+    env.delete::<ConfigMap>(&key("object")).await;
+    assert_eq!(heard.next().await, "delete default/object 0, unknown: false");
+    counter.wait_for(&key("object"), 1).await;
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_source_of_another_cluster_s_cache_hears_of_that_cluster() {
     let (here, there) = (TestEnv::start().await, TestEnv::start().await);
     let manager = here.manager().build().await.unwrap();
@@ -159,10 +198,10 @@ async fn an_object_that_is_not_what_its_type_says_is_left_out_and_holds_up_no_ot
     let counter = control(&manager, source::kind(manager.cache(), mapped));
     let client = manager.client();
     let create_broken = async |name: &str| {
-        let resource = kubewright::kube::api::ApiResource::erase::<Widget>(&());
-        let api = kubewright::kube::Api::<DynamicObject>::namespaced_with(env.kube(), "default", &resource);
+        let resource = ApiResource::erase::<Widget>(&());
+        let api = Api::<DynamicObject>::namespaced_with(env.kube(), "default", &resource);
         let data = json!({ "size": "not a number" });
-        api.create(&Default::default(), &DynamicObject::new(name, &resource).data(data)).await.unwrap();
+        api.create(&PostParams::default(), &DynamicObject::new(name, &resource).data(data)).await.unwrap();
     };
     create_broken("broken-before").await;
     env.create(&Widget::new("before", 1)).await;
@@ -328,4 +367,8 @@ async fn the_name_of_a_source_says_its_type_and_its_kind() {
     assert_eq!(kind.name(), "kind source: Deployment.apps");
     let informer = source::informer::<Widget, Request>(cache, enqueue_request_for_object());
     assert_eq!(informer.name(), "kind source: Widget.example.com");
+    // Metadata alone is another form of the same kind.
+    let metadata =
+        source::kind::<PartialObjectMeta<Deployment>, Request>(cache, enqueue_request_for_object());
+    assert_eq!(metadata.name(), "kind source: Deployment.apps");
 }
