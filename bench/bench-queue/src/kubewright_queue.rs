@@ -1,7 +1,9 @@
 //! kubewright's queue.
 
+use std::time::Duration;
+
 use anyhow::Context;
-use kubewright::workqueue::{Queue, QueueOptions};
+use kubewright::workqueue::{ItemExponentialFailureRateLimiter, Queue, QueueOptions};
 use tokio::runtime::Runtime;
 
 use crate::round::{self, Key, Load, Row};
@@ -32,6 +34,26 @@ fn round<K: Key>(name: &'static str, load: Load, metrics_name: &str, keys: &[K],
     let meanwhile = || runtime.block_on(consume(&queue, load.keys));
     let together = round::produce(load, shares, |key| queue.add(key), meanwhile);
     Row { queue: name, load, add, get_forget_done, together: Some(together), bytes }
+}
+
+/// Live bytes that a queue holds after `count` distinct keys have come, failed once, succeeded and gone.
+pub(crate) fn bytes_after_churn(count: u64) -> anyhow::Result<usize> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let before = round::live_bytes();
+    let retry_at_once = ItemExponentialFailureRateLimiter::new(Duration::ZERO, Duration::ZERO);
+    let queue = Queue::new(QueueOptions::default().rate_limiter(retry_at_once));
+    runtime.block_on(async {
+        for key in 0..count {
+            queue.add(key);
+            queue.get().await;
+            queue.add_rate_limited(key);
+            queue.done(&key);
+            queue.get().await;
+            queue.forget(&key);
+            queue.done(&key);
+        }
+    });
+    Ok(round::live_bytes().saturating_sub(before))
 }
 
 async fn consume<K: Key>(queue: &Queue<K>, count: usize) {

@@ -2,9 +2,11 @@
 //!
 //! `cargo run --release -p bench-queue` prints time per add, time per get + forget + done, both at once, and live bytes per
 //! key, for 10⁴, 10⁵ and 10⁶ keys and 1, 2 and 8 producers. Each figure is the best of several rounds on fresh queues, for every
-//! queue alike: on a shared machine the others show who else was at work. Every round makes its keys beforehand, so that bytes are the queue's own.
+//! queue alike: on a shared machine the others show who else was at work. Keys are made before a round, so that bytes are
+//! the queue's own.
 //!
-//! `-- --ours` leaves the peers out, for seconds instead of minutes. The Go programs are built from `bench/peers/go` if Go is installed; otherwise the report says that they are missing.
+//! The Go programs are built from `bench/peers/go` if Go is installed; otherwise the report says that they are missing. `-- --ours`
+//! leaves the peers out, for one minute instead of several.
 
 mod go_peers;
 mod goals;
@@ -24,6 +26,7 @@ static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
 const KEYS: [usize; 3] = [10_000, 100_000, 1_000_000];
 const PRODUCERS: [usize; 3] = [1, 2, 8];
+const CHURN: u64 = 10_000_000;
 
 fn main() -> anyhow::Result<()> {
     let only_ours = std::env::args().any(|argument| argument == "--ours");
@@ -48,7 +51,11 @@ fn main() -> anyhow::Result<()> {
             }
         }
     }
+    let left_behind = kubewright_queue::bytes_after_churn(CHURN)?;
     table::print(&rows);
-    goals::print(&rows);
+    println!(
+        "bytes that a queue holds after {CHURN} distinct keys came, failed once and went: {left_behind}"
+    );
+    goals::print(&rows, left_behind);
     Ok(())
 }

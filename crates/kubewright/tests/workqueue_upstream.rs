@@ -296,8 +296,8 @@ async fn high_priority_items_are_returned_before_low_priority_item_multiple_time
 #[tokio::test(start_paused = true)]
 async fn item_is_only_returned_after_after_has_passed() {
     let queue = queue();
-    queue.add_after("foo", Duration::from_nanos(5_000_001));
-    advance(Duration::from_nanos(5_000_000)).await;
+    queue.add_after("foo", Duration::from_millis(5) + Duration::from_nanos(1));
+    advance(Duration::from_millis(5)).await;
     nothing(&queue);
     advance(Duration::from_nanos(1)).await;
     assert_eq!(next(&queue).0, "foo");

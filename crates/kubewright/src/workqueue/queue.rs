@@ -91,6 +91,10 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
     /// # Cancel safety
     ///
     /// Dropping the future takes nothing out of the queue, and passes on a wake-up that it had received.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a key waits for its time and this is polled outside of a tokio runtime with the time driver enabled.
     pub async fn get(&self) -> Option<(K, i32)> {
         // A worker whose reconciler never waits would otherwise keep its thread for as long as there are keys.
         tokio::task::coop::cooperative(self.shared.get()).await

@@ -134,7 +134,7 @@ impl<K: Clone + Eq + Hash> Core<K> {
         let entry = &mut self.entries[address];
         entry.rate_limited = false;
         if let Some(recorder) = &mut self.recorder {
-            recorder.handed_out(now.saturating_since(entry.at));
+            recorder.handed_out(now.nanoseconds_since(entry.at));
         }
         Some((entry.key.clone(), entry.priority))
     }
@@ -158,7 +158,7 @@ impl<K: Clone + Eq + Hash> Core<K> {
             }
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.processed(self.clock.advance(now()).saturating_since(since));
+            recorder.processed(self.clock.advance(now()).nanoseconds_since(since));
         }
     }
 

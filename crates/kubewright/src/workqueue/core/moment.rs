@@ -19,7 +19,12 @@ impl Moment {
 
     /// How long ago `earlier` was; zero if it has not come yet.
     pub(in crate::workqueue) fn saturating_since(self, earlier: Self) -> Duration {
-        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+        Duration::from_nanos(self.nanoseconds_since(earlier))
+    }
+
+    /// The same as a plain number, for what is counted at each hand-out.
+    pub(in crate::workqueue) fn nanoseconds_since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
     }
 }
 

@@ -156,9 +156,9 @@ impl<T> Chunk<T> {
     }
 }
 
-/// Slots in a chunk: 10 kB of entries with the usual 32-byte key.
+/// Slots in a chunk: 20 kB of entries with the usual 32-byte key.
 const CHUNK: usize = 1 << CHUNK_BITS;
-const CHUNK_BITS: u32 = 7;
+const CHUNK_BITS: u32 = 8;
 const OFFSET: u32 = (1 << CHUNK_BITS) - 1;
 /// The address of nothing. Also the last address, which `allocate` never gives out.
 pub(super) const NOWHERE: u32 = u32::MAX;

@@ -62,13 +62,13 @@ impl Recorder {
     }
 
     /// A key was handed out.
-    pub(in crate::workqueue) fn handed_out(&mut self, queued: Duration) {
-        self.queue_duration.observe(queued);
+    pub(in crate::workqueue) fn handed_out(&mut self, queued_nanoseconds: u64) {
+        self.queue_duration.observe(queued_nanoseconds);
     }
 
     /// A key is done.
-    pub(in crate::workqueue) fn processed(&mut self, worked: Duration) {
-        self.work_duration.observe(worked);
+    pub(in crate::workqueue) fn processed(&mut self, worked_nanoseconds: u64) {
+        self.work_duration.observe(worked_nanoseconds);
     }
 
     pub(in crate::workqueue) fn stats(
