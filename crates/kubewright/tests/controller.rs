@@ -18,7 +18,7 @@ use kubewright::{
     controller::{Controller, ControllerOptions},
     kube::api::Patch,
     prelude::*,
-    reconcile::{ObjectReconciler, TerminalError, as_reconciler},
+    reconcile::{ObjectReconciler, PrioritizedError, TerminalError, as_reconciler},
     workqueue::AddOptions,
 };
 use kubewright_testing::{RunningManager, TestEnv};
@@ -33,6 +33,7 @@ enum Step {
     Requeue(Duration),
     RequeueWith(Duration, i32),
     Fail,
+    FailWith(i32),
     FailForGood,
     Panic,
     Take(Duration),
@@ -78,6 +79,7 @@ impl Reconciler for Scripted {
             Step::Requeue(after) => Ok(Action::requeue(after)),
             Step::RequeueWith(after, priority) => Ok(Action::requeue(after).with_priority(priority)),
             Step::Fail => Err("no".into()),
+            Step::FailWith(priority) => Err(PrioritizedError::new("no", priority).into()),
             Step::FailForGood => Err(TerminalError::new("never").into()),
             Step::Panic => panic!("as scripted"),
             Step::Take(time) => {
@@ -307,6 +309,19 @@ async fn the_priority_of_the_action_overrides_that_of_the_request() {
     let second = Duration::from_secs(1);
     let order = order(
         vec![Step::RequeueWith(second, -5), Step::RequeueWith(second, 50)],
+        |queue| {
+            with_priority(queue, "low", -100);
+            with_priority(queue, "high", 10);
+        },
+        4,
+    );
+    assert_eq!(order.await, ["high", "low", "low", "high"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_priority_of_an_error_overrides_that_of_the_request() {
+    let order = order(
+        vec![Step::FailWith(-5), Step::FailWith(50)],
         |queue| {
             with_priority(queue, "low", -100);
             with_priority(queue, "high", 10);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::reconcile::{Action, BoxError, TerminalError};
+use crate::reconcile::{Action, BoxError, PrioritizedError, TerminalError};
 
 /// How a reconcile ended.
 #[derive(Debug)]
@@ -58,7 +58,8 @@ impl Outcome {
     pub(super) fn priority(&self) -> Option<i32> {
         match self {
             Self::Done(action) => action.priority(),
-            _ => None,
+            Self::Failed(error) => PrioritizedError::priority_in_chain(error.as_ref()),
+            Self::Panicked(_) | Self::TimedOut(_) => None,
         }
     }
 }

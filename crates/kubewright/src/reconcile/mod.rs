@@ -7,6 +7,7 @@ mod action;
 mod context;
 mod func;
 mod object_reconciler;
+mod prioritized;
 mod reconciler;
 mod terminal;
 
@@ -14,6 +15,7 @@ pub use action::Action;
 pub use context::{Context, ReconcileId};
 pub use func::{FromFn, from_fn};
 pub use object_reconciler::{AsReconciler, ObjectReconciler, as_reconciler};
+pub use prioritized::PrioritizedError;
 pub(crate) use reconciler::DynReconciler;
 pub use reconciler::{BoxError, Reconciler};
 pub use terminal::TerminalError;
