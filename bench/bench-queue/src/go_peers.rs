@@ -33,10 +33,8 @@ pub(crate) fn build() -> anyhow::Result<GoPeers> {
 impl GoPeers {
     /// Measures one of its queues, `pq` or `wq`. Each round is a process of its own, as the heap of one would burden the next.
     pub(crate) fn measure(&self, name: &'static str, queue: &str, load: Load) -> anyhow::Result<Row> {
-        // A million keys take its priority queue a quarter of a minute.
-        let rounds = if load.keys < 1_000_000 { 5 } else { 1 };
         let rows: Vec<Row> =
-            (0..rounds).map(|_| self.round(name, queue, load)).collect::<anyhow::Result<_>>()?;
+            (0..load.rounds()).map(|_| self.round(name, queue, load)).collect::<anyhow::Result<_>>()?;
         Row::best(&rows).context("there was no round")
     }
 
