@@ -75,10 +75,12 @@ pub fn add_to_manager(manager: &Manager, right: &Cluster) -> Result<(), BuildErr
     Controller::typed::<Shared>(manager)
         .named("share")
         .watches_raw_source(
-            source::kind(manager.cache(), enqueue(Side::Left)).with_predicate(predicate::selector(is_shared())),
+            source::kind(manager.cache(), enqueue(Side::Left))
+                .with_predicate(predicate::selector(is_shared())),
         )
         .watches_raw_source(
-            source::kind(right.cache(), enqueue(Side::Right)).with_predicate(predicate::selector(is_shared())),
+            source::kind(right.cache(), enqueue(Side::Right))
+                .with_predicate(predicate::selector(is_shared())),
         )
         .complete(Share { left: manager.client(), right: right.client() })?;
     Ok(())

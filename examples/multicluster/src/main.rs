@@ -17,7 +17,8 @@ use tokio::time::timeout;
 async fn main() -> anyhow::Result<()> {
     kubewright::log::init();
     let (left, right) = (ApiServer::builder().build(), ApiServer::builder().build());
-    let manager = Manager::builder().kube_client(kube::Client::new(left.service(), "default")).build().await?;
+    let manager =
+        Manager::builder().kube_client(kube::Client::new(left.service(), "default")).build().await?;
     let other = Cluster::builder().kube_client(kube::Client::new(right.service(), "default")).build().await?;
     multicluster::add_to_manager(&manager, &other)?;
 
@@ -41,7 +42,8 @@ async fn say_hello(left: &Client, right: &kubewright::cache::Cache) -> anyhow::R
     let data = Some([("greeting".to_owned(), "hello from the left".to_owned())].into());
     left.create(&ConfigMap { metadata, data, ..ConfigMap::default() }).await?;
     let key = Request::new("default", "hello");
-    let arrived = right.wait_for::<ConfigMap>(&key, |config| config.is_some_and(|config| config.data.is_some()));
+    let arrived =
+        right.wait_for::<ConfigMap>(&key, |config| config.is_some_and(|config| config.data.is_some()));
     let copy = timeout(Duration::from_secs(10), arrived).await.context("nothing arrived on the right")??;
     println!("on the right: {:?}", copy.and_then(|copy| copy.data.clone()).unwrap_or_default());
     Ok(())

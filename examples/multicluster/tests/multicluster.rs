@@ -29,7 +29,11 @@ async fn sides() -> Sides {
 fn config_map(env: &TestEnv, key: &Request, shared: bool, value: &str) -> ConfigMap {
     let mut metadata = env.meta(key);
     metadata.labels = shared.then(|| [(SHARE.0.to_owned(), SHARE.1.to_owned())].into());
-    ConfigMap { metadata, data: Some([("value".to_owned(), value.to_owned())].into()), ..ConfigMap::default() }
+    ConfigMap {
+        metadata,
+        data: Some([("value".to_owned(), value.to_owned())].into()),
+        ..ConfigMap::default()
+    }
 }
 
 fn has(value: &str) -> impl FnMut(Option<&ConfigMap>) -> bool {

@@ -17,9 +17,7 @@ use crate::{
 /// Source: apiserver `rest.FillObjectMetaSystemFields`, `rest.BeforeCreate`.
 pub(super) fn before_create(shared: &Shared, kind: &Kind, object: &mut Object) {
     let metadata = object.metadata_mut();
-    for field in
-        ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation", "managedFields"]
-    {
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"] {
         metadata.remove(field);
     }
     drop_empty(metadata);
@@ -54,7 +52,12 @@ pub(super) fn before_update(kind: &Kind, old: &Object, new: &mut Object, part: P
     }
     let metadata = new.metadata_mut();
     drop_empty(metadata);
-    metadata.remove("managedFields");
+    // A client that sends none does not know them: that is no wish to lose them.
+    if !metadata.contains_key("managedFields")
+        && let Some(known) = old.metadata().get("managedFields")
+    {
+        metadata.insert("managedFields".into(), known.clone());
+    }
     for field in OWNED_BY_SERVER {
         match old.metadata().get(*field) {
             Some(value) => metadata.insert((*field).into(), value.clone()),

@@ -32,6 +32,19 @@ pub(crate) fn members(text: &[u8], start: usize) -> Result<Members<'_>, ScanErro
     Ok(Members { at: expect(text, start, b'{', "`{`")?, text, previous_comma: None, done: false })
 }
 
+/// Where the value of `key` starts in the JSON object that starts at byte `start` of `text`; `None` if it has no such member. The value itself
+/// is not read.
+pub(crate) fn value_start(text: &[u8], start: usize, key: &[u8]) -> Result<Option<usize>, ScanError> {
+    let mut members = members(text, start)?;
+    loop {
+        let Some((found, value)) = members.read_key()? else { return Ok(None) };
+        if found == key {
+            return Ok(Some(value));
+        }
+        members.read_value(value)?;
+    }
+}
+
 /// The ranges of the elements of the JSON array that starts at byte `start` of `text`.
 pub(crate) fn elements(text: &[u8], start: usize) -> Result<Elements<'_>, ScanError> {
     Ok(Elements { at: expect(text, start, b'[', "`[`")?, text, first: true, done: false })
@@ -48,32 +61,42 @@ pub(crate) struct Members<'a> {
 
 impl<'a> Members<'a> {
     fn read(&mut self) -> Result<Option<Member<'a>>, ScanError> {
+        let start = skip_space(self.text, self.at);
+        let Some((key, value)) = self.read_key()? else { return Ok(None) };
+        let comma_before = self.previous_comma;
+        let value_end = self.read_value(value)?;
+        let cut = if self.done {
+            comma_before.unwrap_or(start)..value_end
+        } else {
+            start..skip_space(self.text, self.at)
+        };
+        Ok(Some(Member { key, value: value..value_end, cut }))
+    }
+
+    /// Reads up to the start of the next value; `None` after the last member.
+    fn read_key(&mut self) -> Result<Option<(&'a [u8], usize)>, ScanError> {
         let text = self.text;
         let start = skip_space(text, self.at);
-        if self.previous_comma.is_none() && text.get(start) == Some(&b'}') {
-            self.at = start + 1;
+        if self.done || (self.previous_comma.is_none() && text.get(start) == Some(&b'}')) {
             self.done = true;
             return Ok(None);
         }
         let key_end = skip_string(text, start)?;
         let colon = expect(text, key_end, b':', "`:`")?;
-        let value_start = skip_space(text, colon);
-        let value_end = skip_value(text, value_start)?;
-        let next = skip_space(text, value_end);
-        let cut = match (text.get(next), self.previous_comma) {
-            (Some(b','), _) => {
-                self.previous_comma = Some(next);
-                self.at = next + 1;
-                start..skip_space(text, next + 1)
-            }
-            (Some(b'}'), previous_comma) => {
-                self.done = true;
-                self.at = next + 1;
-                previous_comma.unwrap_or(start)..value_end
-            }
+        Ok(Some((&text[start + 1..key_end - 1], skip_space(text, colon))))
+    }
+
+    /// Reads the value that starts at `start`, and the comma or the brace behind it; gives the byte after the value.
+    fn read_value(&mut self, start: usize) -> Result<usize, ScanError> {
+        let end = skip_value(self.text, start)?;
+        let next = skip_space(self.text, end);
+        match self.text.get(next) {
+            Some(b',') => self.previous_comma = Some(next),
+            Some(b'}') => self.done = true,
             _ => return Err(ScanError { at: next, expected: "`,` or `}`" }),
-        };
-        Ok(Some(Member { key: &text[start + 1..key_end - 1], value: value_start..value_end, cut }))
+        }
+        self.at = next + 1;
+        Ok(end)
     }
 }
 

@@ -14,8 +14,6 @@ pub(crate) struct Header<'a> {
     pub(crate) generation: Option<i64>,
     /// The text of `metadata.labels`, if there are any.
     pub(crate) labels: Option<&'a [u8]>,
-    /// The text of `metadata`.
-    pub(crate) metadata: Range<usize>,
     /// What to cut so that `metadata.managedFields` is gone.
     pub(crate) managed_fields: Option<Range<usize>>,
 }
@@ -34,9 +32,9 @@ pub(crate) enum HeaderError {
 impl<'a> Header<'a> {
     /// Reads the header of `object`; reads no further than the end of `metadata`.
     pub(crate) fn scan(object: &'a [u8]) -> Result<Self, HeaderError> {
-        let mut header = Self { metadata: Self::find_metadata(object)?, ..Self::default() };
-        let mut resource_version = None;
-        for member in json::members(object, header.metadata.start)? {
+        let metadata = json::value_start(object, 0, b"metadata")?.ok_or(HeaderError::Missing("metadata"))?;
+        let (mut header, mut resource_version) = (Self::default(), None);
+        for member in json::members(object, metadata)? {
             let member = member?;
             let value = &object[member.value.clone()];
             match member.key {
@@ -61,14 +59,8 @@ impl<'a> Header<'a> {
 
     /// The range of `metadata` in `object`.
     pub(crate) fn find_metadata(object: &[u8]) -> Result<Range<usize>, HeaderError> {
-        // `members` reads a value to its end before it yields it; the walk stops at `metadata` and leaves the rest unread.
-        for member in json::members(object, 0)? {
-            let member = member?;
-            if member.key == b"metadata" {
-                return Ok(member.value);
-            }
-        }
-        Err(HeaderError::Missing("metadata"))
+        let start = json::value_start(object, 0, b"metadata")?.ok_or(HeaderError::Missing("metadata"))?;
+        Ok(start..json::skip_value(object, start)?)
     }
 }
 
