@@ -12,7 +12,6 @@ mod plan;
 mod pods;
 mod report;
 mod server;
-mod usage;
 
 use anyhow::Result;
 use clap::Parser;

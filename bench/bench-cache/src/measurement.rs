@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use bench_common::usage::Memory;
 use serde::{Deserialize, Serialize};
 
-use crate::{client::Client, door::Door, usage::Memory};
+use crate::{client::Client, door::Door};
 
 /// One client, measured once.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -56,13 +57,6 @@ fn count(objects: usize) -> f64 {
     objects.max(1) as f64
 }
 
-/// The middle value; of an even number of values, the lower one of the two in the middle, which has really been measured.
-pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<_> = values.into_iter().collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len().checked_sub(1)? / 2).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,12 +78,5 @@ mod tests {
         assert_eq!(measurement.peak_to_steady(), Some(1.5));
         assert_eq!(measurement.received_per_pod(), Some(100.0));
         assert_eq!(Measurement { memory_after: None, ..measurement }.rss_per_pod(), None);
-    }
-
-    #[test]
-    fn the_median_is_a_value_that_was_measured() {
-        assert_eq!(median([3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), Some(2.0));
-        assert_eq!(median([]), None);
     }
 }

@@ -1,33 +1,21 @@
 //! The queues of controller-runtime and client-go, through a Go program of ours.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
+use bench_common::go::GoProgram;
 
 use crate::round::{Load, Row};
 
 /// The program, built.
 #[derive(Debug)]
 pub(crate) struct GoPeers {
-    program: PathBuf,
+    program: GoProgram,
 }
 
 /// Builds it, if Go is installed and its modules can be had.
 pub(crate) fn build() -> anyhow::Result<GoPeers> {
-    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers/go");
-    let program = std::env::temp_dir().join(format!("kubewright-bench-queue-{}", std::process::id()));
-    let output = Command::new("go")
-        .current_dir(&module)
-        .args(["build", "-o"])
-        .arg(&program)
-        .arg("./queue")
-        .output()
-        .context("failed to run `go build`")?;
-    if !output.status.success() {
-        bail!("`go build` failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(GoPeers { program })
+    Ok(GoPeers { program: GoProgram::build("queue")? })
 }
 
 impl GoPeers {
@@ -39,7 +27,7 @@ impl GoPeers {
     }
 
     fn round(&self, name: &'static str, queue: &str, load: Load) -> anyhow::Result<Row> {
-        let output = Command::new(&self.program)
+        let output = Command::new(self.program.file())
             .args([queue, &load.keys.to_string(), &load.producers.to_string()])
             .output()
             .context("failed to run the Go peer")?;
@@ -49,12 +37,5 @@ impl GoPeers {
             bail!("the Go peer printed {text:?} and {:?}", String::from_utf8_lossy(&output.stderr));
         };
         Ok(Row { queue: name, load, add, get_forget_done, together: Some(together), bytes })
-    }
-}
-
-impl Drop for GoPeers {
-    fn drop(&mut self) {
-        // A leftover in the temporary folder is not worth failing for.
-        let _ = std::fs::remove_file(&self.program);
     }
 }

@@ -7,6 +7,7 @@ mod kubewright;
 use std::fmt;
 
 use anyhow::{Result, ensure};
+use bench_common::usage::{self, Memory};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use tokio::{io::AsyncReadExt, time::Instant};
@@ -16,7 +17,6 @@ use crate::{
     measurement::Measurement,
     pods::Pods,
     server,
-    usage::{self, Memory},
 };
 
 /// Whose cache is measured.

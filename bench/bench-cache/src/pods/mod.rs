@@ -6,7 +6,6 @@
 
 mod managed_fields;
 mod pod;
-mod words;
 mod workload;
 
 use std::io::{BufWriter, Write, stdout};

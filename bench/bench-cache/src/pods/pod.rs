@@ -1,8 +1,9 @@
 //! One replica of a workload, as a running pod looks.
 
+use bench_common::words::Words;
 use serde_json::{Value, json};
 
-use super::{managed_fields::managed_fields, words::Words, workload::Workload};
+use super::{managed_fields::managed_fields, workload::Workload};
 
 /// The pod number `replica` of `workload`.
 pub(super) fn pod(workload: &Workload, replica: usize) -> Value {

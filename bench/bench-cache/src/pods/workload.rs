@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use bench_common::words::Words;
 use serde_json::{Value, json};
-
-use super::words::Words;
 
 /// A workload: the pod template, and the names that go with it.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// User and system time of all threads, also of those that have ended.
-pub(crate) fn cpu() -> Duration {
+pub fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     // The clock starts at zero with the process, so neither part is ever negative.
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
@@ -18,18 +18,22 @@ pub(crate) fn cpu() -> Duration {
 
 /// Memory that the process holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Memory {
+pub struct Memory {
     /// Resident now.
-    pub(crate) rss_bytes: u64,
+    pub rss_bytes: u64,
     /// The most that has ever been resident.
-    pub(crate) peak_bytes: u64,
+    pub peak_bytes: u64,
 }
 
 impl Memory {
     /// Whether this system tells, as Linux does in `/proc`.
-    pub(crate) const IS_KNOWN: bool = cfg!(target_os = "linux");
+    pub const IS_KNOWN: bool = cfg!(target_os = "linux");
 
-    pub(crate) fn now() -> Result<Self> {
+    /// What the process holds at this moment.
+    ///
+    /// # Errors
+    /// Where the system does not tell.
+    pub fn now() -> Result<Self> {
         let status =
             std::fs::read_to_string("/proc/self/status").context("failed to read /proc/self/status")?;
         Self::parse(&status)
@@ -39,7 +43,7 @@ impl Memory {
     ///
     /// # Errors
     /// A process whose memory moves for longer than [`QUIET_LIMIT`] does not settle, and a figure would be luck.
-    pub(crate) async fn settled() -> Result<Self> {
+    pub async fn settled() -> Result<Self> {
         let begin = Instant::now();
         let mut ticks = interval(QUIET / 10);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
