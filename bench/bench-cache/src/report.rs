@@ -33,8 +33,7 @@ struct Row {
 /// The most that kubewright may take of something.
 struct Limit {
     name: &'static str,
-    door: Door,
-    figure: fn(&Row) -> Option<f64>,
+    figure: fn(&Report) -> Option<f64>,
     at_most: f64,
 }
 
@@ -59,11 +58,14 @@ impl Report {
     }
 
     fn goals(&self) -> Goals {
-        let judge = |limit: &Limit| {
-            let figure = self.row(Client::Kubewright, limit.door).and_then(limit.figure);
-            Goal::at_most(limit.name, figure, limit.at_most)
-        };
-        LIMITS.iter().map(judge).collect()
+        LIMITS.iter().map(|limit| Goal::at_most(limit.name, (limit.figure)(self), limit.at_most)).collect()
+    }
+
+    /// What kubewright's side costs where the server runs in the same process: what is left without serving, carrying and dropping the bytes, which
+    /// the floor measures.
+    fn own_cpu_in_process(&self) -> Option<f64> {
+        let cpu = |client| self.row(client, Door::InProcess).map(|row| row.cpu_per_pod_us);
+        Some(cpu(Client::Kubewright)? - cpu(Client::Floor)?)
     }
 
     fn head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -107,10 +109,7 @@ impl Report {
             f,
             "\nin process, client and server share a process: CPU counts both, memory is not told apart"
         )?;
-        if let (Some(whole), Some(floor)) =
-            (self.row(Client::Kubewright, Door::InProcess), self.row(Client::Floor, Door::InProcess))
-        {
-            let own = whole.cpu_per_pod_us - floor.cpu_per_pod_us;
+        if let Some(own) = self.own_cpu_in_process() {
             writeln!(
                 f,
                 "in process, kubewright by itself (without what the floor costs): {own:.1} µs CPU/pod"
@@ -169,20 +168,17 @@ const WHOLE: f64 = 0.98;
 const LIMITS: &[Limit] = &[
     Limit {
         name: "RSS per pod over TLS in kB",
-        door: Door::Tls,
-        figure: |row| row.rss_per_pod.map(|bytes| bytes / 1000.0),
+        figure: |report| report.row(Client::Kubewright, Door::Tls)?.rss_per_pod.map(|bytes| bytes / 1000.0),
         at_most: 8.0,
     },
     Limit {
-        name: "CPU per pod in process in µs",
-        door: Door::InProcess,
-        figure: |row| Some(row.cpu_per_pod_us),
+        name: "CPU per pod of the client in process in µs",
+        figure: Report::own_cpu_in_process,
         at_most: 12.0,
     },
     Limit {
         name: "CPU per pod over TLS in µs",
-        door: Door::Tls,
-        figure: |row| Some(row.cpu_per_pod_us),
+        figure: |report| Some(report.row(Client::Kubewright, Door::Tls)?.cpu_per_pod_us),
         at_most: 20.0,
     },
 ];
@@ -226,7 +222,9 @@ mod tests {
         let text = report(&[measurement(Client::Kubewright, Door::Tls, 21, 8000)]);
         let line = text.lines().last().unwrap();
         assert!(
-            line.starts_with("goals: 1 met, 2 missed: CPU per pod in process in µs (not measured)"),
+            line.starts_with(
+                "goals: 1 met, 2 missed: CPU per pod of the client in process in µs (not measured)"
+            ),
             "{line}"
         );
         assert!(line.ends_with("CPU per pod over TLS in µs (21.0 > 20)"), "{line}");

@@ -1,10 +1,10 @@
-//! Measures the server: create latency at the first door, and a streaming list of many pods at both.
-//!
-//! `cargo run --release --example measure -- 20000`
+//! What the API server costs: its start, creations at the first door, and a streaming list of many pods at both.
 
 use std::time::Duration;
 
+use bench_common::goals::{Goal, Goals};
 use bytes::Bytes;
+use clap::Parser;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use kube::{Api, Client, api::PostParams};
@@ -20,14 +20,24 @@ use tower_service::Service;
 const STREAMING_LIST: &str = "/api/v1/pods?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=600";
 const INITIAL_END: &[u8] = b"k8s.io/initial-events-end";
 
+/// Measures the API server in this process, and over plain HTTP on loopback.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Options {
+    /// How many pods are created and listed.
+    #[arg(long, default_value_t = 20_000)]
+    objects: u32,
+}
+
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let pods: u32 = std::env::args().nth(1).map_or(Ok(20_000), |count| count.parse())?;
+async fn main() -> anyhow::Result<()> {
+    let pods = Options::parse().objects;
     let started = Instant::now();
     let server = ApiServer::builder().build();
     let mut service = server.service();
     service.call(Request::get("/readyz").body(Full::<Bytes>::default())?).await?;
-    println!("start to first answer       {:>9.1?}", started.elapsed());
+    let start = started.elapsed();
+    println!("start to first answer       {start:>9.1?}");
 
     let client = Client::new(server.service(), "default");
     let config_maps: Api<kube::api::DynamicObject> = {
@@ -40,7 +50,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let value = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("c{round}")}, "data": {"a": "b"}});
         config_maps.create(&PostParams::default(), &serde_json::from_value(value)?).await?;
     }
-    println!("create, kube client         {:>9.1?} each", started.elapsed() / rounds);
+    let create = started.elapsed() / rounds;
+    println!("create, kube client         {create:>9.1?} each");
 
     let started = Instant::now();
     let mut size = 0;
@@ -58,7 +69,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let mut body = service.call(request).await?.into_body();
     let (mut bytes, mut frames) = (0, 0_u32);
     while let Some(frame) = body.frame().await {
-        let data = frame?.into_data().map_err(|_| "no data")?;
+        let data = frame?.into_data().map_err(|_| anyhow::anyhow!("a frame without data"))?;
         bytes += data.len();
         frames += 1;
         if contains_end(&data) {
@@ -90,6 +101,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     report("streaming list, plain http", started.elapsed(), pods, bytes);
     drop(stream);
     listener.shutdown().await;
+
+    let goals: Goals = [
+        Goal::at_most("start to first answer in ms", Some(start.as_secs_f64() * 1e3), 5.0),
+        Goal::at_most("create in µs", Some(create.as_secs_f64() * 1e6), 150.0),
+    ]
+    .into_iter()
+    .collect();
+    println!("\n{goals}");
     Ok(())
 }
 
