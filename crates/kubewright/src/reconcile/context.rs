@@ -24,7 +24,7 @@ impl Context {
     }
 
     pub(crate) fn new(cancel: CancellationToken, deadline: Option<Instant>) -> Self {
-        Self { cancel, reconcile_id: ReconcileId(Uuid::new_v4()), deadline }
+        Self { cancel, reconcile_id: ReconcileId::random(), deadline }
     }
 
     /// Fires when the controller stops: finish what you hold and return. After the grace period of the manager the reconcile is dropped.
@@ -46,6 +46,13 @@ impl Context {
 /// The name of one run of a reconciler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReconcileId(Uuid);
+
+impl ReconcileId {
+    /// A UUID of version 4, as upstream's. It is a name and no secret, so it is not worth a call of the operating system at each reconcile.
+    fn random() -> Self {
+        Self(uuid::Builder::from_random_bytes(fastrand::u128(..).to_ne_bytes()).into_uuid())
+    }
+}
 
 impl fmt::Display for ReconcileId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

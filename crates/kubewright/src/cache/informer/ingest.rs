@@ -127,6 +127,10 @@ impl Sink for Ingest {
         self.shared.progress.send_modify(|progress| progress.reach(version));
     }
 
+    fn flush(&mut self) {
+        self.shared.state.write().subscribers.wake();
+    }
+
     fn failed(&mut self, failure: &Failure, retry_in: Duration) {
         let error = error_chain(failure);
         if retry_in.is_zero() {

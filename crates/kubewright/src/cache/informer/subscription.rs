@@ -55,14 +55,17 @@ impl Inbox {
 
     fn put(&self, deltas: impl IntoIterator<Item = Delta>) {
         self.deltas.lock().extend(deltas);
-        self.arrived.notify_one();
     }
 }
 
 /// All subscribers of an informer. One that was dropped is forgotten at the next change.
+///
+/// Whoever tells them of changes has to [`wake`](Self::wake) them afterwards, once for all changes that have come together.
 #[derive(Debug, Default)]
 pub(super) struct Subscribers {
     all: Vec<Subscriber>,
+    /// They were told of something and have not been woken.
+    told: bool,
 }
 
 #[derive(Debug)]
@@ -102,6 +105,16 @@ impl Subscribers {
                 && let Some(inbox) = subscriber.inbox.upgrade()
             {
                 inbox.put([Delta::Synced]);
+                self.told = true;
+            }
+        }
+    }
+
+    /// Wakes those who sleep, if they were told of anything.
+    pub(super) fn wake(&mut self) {
+        if std::mem::take(&mut self.told) {
+            for inbox in self.all.iter().filter_map(|subscriber| subscriber.inbox.upgrade()) {
+                inbox.arrived.notify_one();
             }
         }
     }
@@ -110,6 +123,7 @@ impl Subscribers {
         self.all.retain(|subscriber| {
             let Some(inbox) = subscriber.inbox.upgrade() else { return false };
             inbox.put([delta(subscriber.synced)]);
+            self.told = true;
             true
         });
     }

@@ -14,12 +14,14 @@ use super::{
     event::Event,
     failure::Failure,
     lines::Lines,
+    pieces::Pieces,
     request::Target,
 };
 use crate::cache::json;
 
 /// Where the objects go. Calls come in this order, for ever: `list_begins`, any number of `listed`, `list_ends`, any number of
-/// `changed`, `deleted` and `progressed`; a list may begin anew at any point, also before the last one ended.
+/// `changed`, `deleted` and `progressed`; a list may begin anew at any point, also before the last one ended. `flush` comes before every
+/// wait.
 pub(crate) trait Sink: Send {
     /// Everything that exists follows. `latest`: as the API server has it now, and not as a replica had it some time ago.
     fn list_begins(&mut self, latest: bool);
@@ -33,6 +35,8 @@ pub(crate) trait Sink: Send {
     fn deleted(&mut self, object: &[u8]) -> Option<u64>;
     /// Nothing else has happened up to `version`.
     fn progressed(&mut self, version: u64);
+    /// Nothing more has arrived: those who listen have to be woken now, if they have not been before.
+    fn flush(&mut self);
     /// The reflector tries again after `retry_in`.
     fn failed(&mut self, failure: &Failure, retry_in: Duration);
 }
@@ -63,6 +67,7 @@ impl Reflector {
                 Ok(()) => (When::after_close(progressed), None),
                 Err(failure) => (course.failed(&failure, progressed), Some(failure)),
             };
+            sink.flush();
             let wait = match when {
                 When::Now => Duration::ZERO,
                 When::AfterBackoff => self.backoff.next(Instant::now()),
@@ -88,6 +93,7 @@ impl Reflector {
                     sink.listed(&body[item.map_err(Failure::malformed)?]);
                 }
             }
+            sink.flush();
             if list.next.is_empty() {
                 course.listed(list.resource_version);
                 sink.list_ends(list.resource_version);
@@ -127,22 +133,26 @@ impl Reflector {
         progressed: &mut bool,
     ) -> Result<(), Failure> {
         let mut listing = matches!(ask, Ask::StreamingList { .. });
-        let mut body = self.send(ask, None).await?.into_body();
+        let mut pieces = Pieces::new(self.send(ask, None).await?.into_body());
         if listing {
             sink.list_begins(ask.is_latest());
         }
         let mut lines = Lines::default();
         loop {
             let limit = if listing { LIST_STALL_LIMIT } else { IDLE_LIMIT };
-            let frame = match timeout(limit, body.frame()).await {
-                Ok(Some(frame)) => frame.map_err(Failure::transport)?,
-                Ok(None) if listing => return Err(Failure::transport("the streaming list ended early")),
-                Ok(None) => return Ok(()),
+            let batch = match timeout(limit, pieces.next()).await {
+                Ok(batch) => batch.map_err(Failure::transport)?,
                 Err(_) if listing => return Err(Failure::Endless),
                 Err(_) => return Err(Failure::Silent(limit)),
             };
-            let Ok(chunk) = frame.into_data() else { continue };
-            lines.feed(&chunk, |line| {
+            if batch.is_empty() {
+                return if listing {
+                    Err(Failure::transport("the streaming list ended early"))
+                } else {
+                    Ok(())
+                };
+            }
+            let mut read = |line: &[u8]| {
                 let version = match Event::parse(line)? {
                     Event::Added(object) | Event::Modified(object) if listing => {
                         sink.listed(object);
@@ -166,7 +176,9 @@ impl Reflector {
                     course.watched(version);
                 }
                 Ok(())
-            })?;
+            };
+            batch.iter().try_for_each(|piece| lines.feed(piece, &mut read))?;
+            sink.flush();
         }
     }
 
