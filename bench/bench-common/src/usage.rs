@@ -39,10 +39,10 @@ impl Memory {
         Self::parse(&status)
     }
 
-    /// Waits until the resident memory has not moved for [`QUIET`], and gives what it is then.
+    /// Waits until the resident memory has not moved for `QUIET`, and gives what it is then.
     ///
     /// # Errors
-    /// A process whose memory moves for longer than [`QUIET_LIMIT`] does not settle, and a figure would be luck.
+    /// A process whose memory moves for longer than `QUIET_LIMIT` does not settle, and a figure would be luck.
     pub async fn settled() -> Result<Self> {
         let begin = Instant::now();
         let mut ticks = interval(QUIET / 10);

@@ -1,6 +1,6 @@
 //! Reads from the cache, writes to the API server, and a reader that sees its own writes.
 //!
-//! A [`Client`] reads from the manager's [`Cache`](crate::cache::Cache): `get` and `list` make no request (but for the first read of a kind, which starts its
+//! A [`Client`] reads from the manager's [`Cache`]: `get` and `list` make no request (but for the first read of a kind, which starts its
 //! watch). Writes go to the API server and give back what it stored.
 //!
 //! **Read your own writes.** After a write, the next read of the same object waits until the cache has seen that write; a list waits for

@@ -1,6 +1,6 @@
 //! Finalizers by name: what has to be cleaned up before an object may go.
 //!
-//! [`controllerutil`](crate::controllerutil) has the single steps; [`Finalizers`] is for objects with several of them.
+//! [`controllerutil`] has the single steps; [`Finalizers`] is for objects with several of them.
 
 use std::{collections::BTreeMap, fmt, pin::Pin};
 

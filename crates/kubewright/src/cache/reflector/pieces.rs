@@ -69,7 +69,7 @@ const BATCH_BYTES: usize = 256 << 10;
 mod tests {
     use std::io;
 
-    use futures::{SinkExt, Stream, StreamExt, channel::mpsc};
+    use futures::{SinkExt, StreamExt, channel::mpsc};
     use http_body_util::StreamBody;
     use tokio::task::JoinSet;
 
@@ -78,7 +78,7 @@ mod tests {
     /// A body that is handed over as connections do: by a task, and the next piece once the last one has been taken.
     fn pieces(
         sent: Vec<io::Result<Bytes>>,
-    ) -> (JoinSet<()>, Pieces<StreamBody<impl Stream<Item = io::Result<Frame<Bytes>>> + Unpin>>) {
+    ) -> (JoinSet<()>, Pieces<impl Body<Data = Bytes, Error = io::Error> + Unpin>) {
         let (mut sender, receiver) = mpsc::channel(0);
         let mut connection = JoinSet::new();
         connection.spawn(async move {
@@ -89,16 +89,17 @@ mod tests {
         (connection, Pieces::new(StreamBody::new(receiver.map(|piece| piece.map(Frame::data)))))
     }
 
-    fn piece(number: usize) -> io::Result<Bytes> {
-        Ok(number.to_string().into())
+    fn piece(number: usize) -> Bytes {
+        number.to_string().into()
     }
 
     #[tokio::test]
     async fn a_burst_is_one_batch_up_to_its_bound() {
-        let (_connection, mut pieces) = pieces((0..BATCH_PIECES + 3).map(piece).collect());
+        let (_connection, mut pieces) =
+            pieces((0..BATCH_PIECES + 3).map(|number| Ok(piece(number))).collect());
         let batches = [pieces.next().await.unwrap(), pieces.next().await.unwrap()];
         assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [BATCH_PIECES, 3]);
-        assert!(batches.concat().iter().zip(0..).all(|(found, number)| *found == piece(number).unwrap()));
+        assert!(batches.concat().iter().zip(0..).all(|(found, number)| *found == piece(number)));
         assert_eq!(pieces.next().await.unwrap(), [""; 0]);
     }
 
@@ -113,7 +114,7 @@ mod tests {
     #[tokio::test]
     async fn an_error_comes_after_what_came_before_it_and_once() {
         let (_connection, mut pieces) =
-            pieces(vec![piece(1), piece(2), Err(io::ErrorKind::BrokenPipe.into())]);
+            pieces(vec![Ok(piece(1)), Ok(piece(2)), Err(io::ErrorKind::BrokenPipe.into())]);
         assert_eq!(pieces.next().await.unwrap(), ["1", "2"]);
         assert_eq!(pieces.next().await.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
         assert_eq!(pieces.next().await.unwrap(), [""; 0]);
