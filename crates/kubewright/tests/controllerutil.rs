@@ -15,3 +15,5 @@ mod create_or_update;
 mod finalizers;
 #[path = "controllerutil/owner.rs"]
 mod owner;
+#[path = "controllerutil/status.rs"]
+mod status;

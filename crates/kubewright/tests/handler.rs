@@ -203,6 +203,16 @@ mod owner {
     }
 
     #[test]
+    fn requests_of_another_type_are_made_of_the_owners_keys() {
+        let event =
+            update(&owned_by(&[replica_set("foo1-parent")]), &owned_by(&[replica_set("foo2-parent")]));
+        let handler =
+            enqueue_request_for_owner::<ReplicaSet>().as_requests(|key| ("east", key.name().to_owned()));
+        let requests: Vec<_> = handled(&handler, &event).into_iter().map(|(request, _)| request).collect();
+        assert_eq!(requests, [("east", "foo1-parent".to_owned()), ("east", "foo2-parent".to_owned())]);
+    }
+
+    #[test]
     fn an_object_without_owners_enqueues_nothing() {
         check(&enqueue_request_for_owner::<ReplicaSet>(), &create(&pod("orphan")), &[]);
         check(&enqueue_request_for_owner::<ReplicaSet>(), &create(&owned_by(&[])), &[]);

@@ -56,6 +56,7 @@ impl<R: RequestType> Crew<R> {
         let deadline = self.reconciliation_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let context = Context::new(self.cancel.clone(), deadline);
         let span = (self.log_constructor)(&self.controller, request, context.reconcile_id());
+        let context = context.with_span(span.clone());
         async {
             let _working = self.metrics.working();
             let started = Instant::now();

@@ -151,7 +151,7 @@ impl<K: Object + Serialize> Change<K> {
     }
 }
 
-fn encode<K: Object + Serialize>(object: &K) -> Result<Value, ClientError> {
+pub(super) fn encode<K: Object + Serialize>(object: &K) -> Result<Value, ClientError> {
     serde_json::to_value(object).map_err(|source| ClientError::Encode { kind: Kind::of::<K>(), source })
 }
 

@@ -1,8 +1,9 @@
-//! What nearly every reconciler does: owner references, finalizers, create or update.
+//! What nearly every reconciler does: owner references, finalizers, create or update, status.
 
 mod create_or_update;
 mod finalizers;
 mod owner;
+mod status;
 
 pub use create_or_update::{CreateOrUpdateError, OperationResult, create_or_patch, create_or_update};
 pub use finalizers::{
@@ -13,3 +14,4 @@ pub use owner::{
     remove_owner_reference, set_controller_reference, set_controller_reference_with, set_owner_reference,
     set_owner_reference_with,
 };
+pub use status::update_status;

@@ -1,8 +1,10 @@
 //! The owners of the object.
 
+use std::fmt;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
-use super::{EventHandler, Requests};
+use super::{EventHandler, RequestType, Requests};
 use crate::{
     event::{Event, Observed},
     object::{Kind, Object, ObjectKey, Scope},
@@ -45,11 +47,27 @@ impl EnqueueRequestForOwner {
         self
     }
 
+    /// Makes requests of another type of the owners' keys.
+    ///
+    /// Source: controller-runtime `handler.TypedEnqueueRequestForOwner`, which knows `reconcile.Request` alone.
+    pub fn as_requests<R, F>(self, make: F) -> OwnerRequests<F>
+    where
+        F: Fn(ObjectKey) -> R + Send + Sync + 'static,
+    {
+        OwnerRequests { owners: self, make }
+    }
+
     /// Enqueues every owner of the kind, controller or not.
     #[must_use]
     pub(crate) fn every_owner(mut self) -> Self {
         self.every_owner = true;
         self
+    }
+
+    /// The owners of the old state and the new one, each once.
+    fn owners_in<K>(&self, event: &Event<K>) -> Vec<ObjectKey> {
+        let old = event.object_old().into_iter().flat_map(|object| self.owners(object));
+        super::mapped::deduplicated(old.chain(self.owners(event.object())))
     }
 
     fn owners<'a, K>(&'a self, object: &'a Observed<K>) -> impl Iterator<Item = ObjectKey> + 'a {
@@ -70,8 +88,32 @@ impl EnqueueRequestForOwner {
 
 impl<K: Send + Sync + 'static> EventHandler<K> for EnqueueRequestForOwner {
     fn handle(&self, event: &Event<K>, requests: &Requests<'_, Request>) -> impl Future<Output = ()> + Send {
-        let old = event.object_old().into_iter().flat_map(|object| self.owners(object));
-        requests.add_all(super::mapped::deduplicated(old.chain(self.owners(event.object()))));
+        requests.add_all(self.owners_in(event));
+        std::future::ready(())
+    }
+}
+
+/// See [`EnqueueRequestForOwner::as_requests`].
+#[derive(Clone)]
+pub struct OwnerRequests<F> {
+    owners: EnqueueRequestForOwner,
+    make: F,
+}
+
+impl<F> fmt::Debug for OwnerRequests<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnerRequests").field("owners", &self.owners).finish_non_exhaustive()
+    }
+}
+
+impl<K, R, F> EventHandler<K, R> for OwnerRequests<F>
+where
+    K: Send + Sync + 'static,
+    R: RequestType,
+    F: Fn(ObjectKey) -> R + Send + Sync + 'static,
+{
+    fn handle(&self, event: &Event<K>, requests: &Requests<'_, R>) -> impl Future<Output = ()> + Send {
+        requests.add_all(self.owners.owners_in(event).into_iter().map(&self.make));
         std::future::ready(())
     }
 }

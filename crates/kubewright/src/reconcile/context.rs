@@ -4,6 +4,7 @@ use std::fmt;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 use uuid::Uuid;
 
 /// The circumstances of one reconcile.
@@ -15,6 +16,7 @@ pub struct Context {
     cancel: CancellationToken,
     reconcile_id: ReconcileId,
     deadline: Option<Instant>,
+    span: Span,
 }
 
 impl Context {
@@ -24,7 +26,16 @@ impl Context {
     }
 
     pub(crate) fn new(cancel: CancellationToken, deadline: Option<Instant>) -> Self {
-        Self { cancel, reconcile_id: ReconcileId::random(), deadline }
+        Self { cancel, reconcile_id: ReconcileId::random(), deadline, span: Span::none() }
+    }
+
+    pub(crate) fn with_span(self, span: Span) -> Self {
+        Self { span, ..self }
+    }
+
+    /// The span of this reconcile, for tasks that it hands work to. What the reconciler itself logs is in it already.
+    pub fn span(&self) -> &Span {
+        &self.span
     }
 
     /// Fires when the controller stops: finish what you hold and return. After the grace period of the manager the reconcile is dropped.

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt, time::Duration};
 
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio::time::{Instant, sleep_until};
 
 use super::{Source, SourceContext};
 use crate::{handler::RequestType, reconcile::BoxError, workqueue::Queue};
@@ -37,22 +37,37 @@ where
     Fut: Future<Output = Result<I, E>> + Send,
     F: FnMut() -> Fut + Send + 'static,
 {
-    Interval { period, first_after: period, requests }
+    Interval { period, is_immediate: false, jitter: 0.0, requests }
 }
 
 /// See [`interval`].
 #[must_use]
 pub struct Interval<F> {
     period: Duration,
-    first_after: Duration,
+    is_immediate: bool,
+    jitter: f64,
     requests: F,
 }
 
 impl<F> Interval<F> {
     /// Lets the first round come at the start, and not one period later.
     pub fn immediate_first_tick(mut self) -> Self {
-        self.first_after = Duration::ZERO;
+        self.is_immediate = true;
         self
+    }
+
+    /// Makes each period longer by up to this part of it, at random, so that many processes do not come back together.
+    ///
+    /// Default: 0. Negative numbers and what is no number count as 0.
+    pub fn jitter(mut self, part: f64) -> Self {
+        self.jitter = part.max(0.0);
+        self
+    }
+
+    fn next_period(&self, random: &mut fastrand::Rng) -> Duration {
+        // What is too long for a `Duration` is as good as never.
+        Duration::try_from_secs_f64(self.period.as_secs_f64() * (1.0 + self.jitter * random.f64()))
+            .unwrap_or(Duration::MAX)
     }
 }
 
@@ -68,15 +83,19 @@ where
         if self.period.is_zero() {
             return Err("the period of an interval source is zero".into());
         }
-        let mut ticks = interval_at(Instant::now() + self.first_after, self.period);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         context.spawn(async move {
+            let mut random = fastrand::Rng::new();
+            let mut wait = if self.is_immediate { Duration::ZERO } else { self.next_period(&mut random) };
+            let mut due = Instant::now();
             loop {
-                ticks.tick().await;
+                // A round that comes due while the last one was still at work is left out.
+                due = due.checked_add(wait).map_or_else(far_away, |due| due.max(Instant::now()));
+                sleep_until(due).await;
                 match (self.requests)().await.map_err(Into::into) {
                     Ok(requests) => requests.into_iter().for_each(|request| queue.add_rate_limited(request)),
                     Err(error) => tracing::warn!(error, "an interval source has no requests this time"),
                 }
+                wait = self.next_period(&mut random);
             }
         });
         Ok(())
@@ -87,8 +106,15 @@ where
     }
 }
 
+fn far_away() -> Instant {
+    Instant::now() + Duration::from_secs(86_400 * 365 * 30)
+}
+
 impl<F> fmt::Debug for Interval<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Interval").field("period", &self.period).finish_non_exhaustive()
+        f.debug_struct("Interval")
+            .field("period", &self.period)
+            .field("jitter", &self.jitter)
+            .finish_non_exhaustive()
     }
 }

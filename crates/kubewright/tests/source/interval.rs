@@ -68,3 +68,26 @@ async fn a_period_of_zero_is_refused() {
     assert!(error.contains("failed to start interval source: every 0ns"), "{error}");
     assert!(error.contains("the period of an interval source is zero"), "{error}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn jitter_makes_periods_longer_by_its_part_at_most() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let (times, mut rounds) = tokio::sync::mpsc::unbounded_channel();
+    let note = move || {
+        times.send(Instant::now()).unwrap();
+        std::future::ready(Ok::<_, BoxError>(None::<Request>))
+    };
+    control(&manager, source::interval(PERIOD, note).jitter(0.5));
+    let mut last = Instant::now();
+    let running = env.run(manager);
+    let mut periods = Vec::new();
+    for _ in 0..50 {
+        let round = rounds.recv().await.unwrap();
+        periods.push(round - last);
+        last = round;
+    }
+    running.stop().await.unwrap();
+    assert!(periods.iter().all(|period| (PERIOD..=PERIOD * 3 / 2).contains(period)), "{periods:?}");
+    assert!(periods.iter().max().unwrap() > periods.iter().min().unwrap(), "{periods:?}");
+}
