@@ -56,6 +56,6 @@ fn main() -> anyhow::Result<()> {
     println!(
         "bytes that a queue holds after {CHURN} distinct keys came, failed once and went: {left_behind}"
     );
-    goals::print(&rows, left_behind);
+    println!("{}", goals::judge(&rows, left_behind));
     Ok(())
 }
