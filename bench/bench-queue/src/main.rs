@@ -19,6 +19,7 @@ mod table;
 use std::alloc::System;
 
 use cap::Cap;
+use clap::Parser;
 
 /// Counts the live bytes of the process; it never refuses any.
 #[global_allocator]
@@ -28,8 +29,17 @@ const KEYS: [usize; 3] = [10_000, 100_000, 1_000_000];
 const PRODUCERS: [usize; 3] = [1, 2, 8];
 const CHURN: u64 = 10_000_000;
 
+/// Measures the work queue beside those of kube-rs, controller-runtime and client-go.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Options {
+    /// Leaves the peers out: one minute instead of several.
+    #[arg(long)]
+    ours: bool,
+}
+
 fn main() -> anyhow::Result<()> {
-    let only_ours = std::env::args().any(|argument| argument == "--ours");
+    let only_ours = Options::parse().ours;
     let peers = if only_ours { Err(anyhow::anyhow!("`--ours` was given")) } else { go_peers::build() };
     if let Err(reason) = &peers {
         println!("Go peers are not measured: {reason:#}\n");
