@@ -34,6 +34,7 @@ impl WaitLine {
     }
 
     /// Calls the first task in line.
+    #[inline]
     pub(super) fn call_first(&mut self) -> Option<Waker> {
         let (_, waker) = self.waiting.pop_first()?;
         self.called += 1;
@@ -48,6 +49,7 @@ impl WaitLine {
     }
 
     /// How many tasks have been called and not come back yet.
+    #[inline]
     pub(super) fn called(&self) -> usize {
         self.called
     }

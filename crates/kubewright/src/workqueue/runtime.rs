@@ -32,6 +32,7 @@ impl Runtime for Tokio {
     type Lock<T: Send> = parking_lot::Mutex<T>;
     type Sleep = tokio::time::Sleep;
 
+    #[inline]
     fn now(&self) -> Instant {
         Instant::now()
     }
@@ -46,6 +47,7 @@ impl<T: Send> Lock<T> for parking_lot::Mutex<T> {
         parking_lot::Mutex::new(value)
     }
 
+    #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut self.lock())
     }

@@ -13,16 +13,19 @@ impl Moment {
     pub(in crate::workqueue) const START: Self = Self(0);
 
     /// The moment `after` from here; whatever is too far away becomes "never".
+    #[inline]
     pub(in crate::workqueue) fn saturating_add(self, after: Duration) -> Self {
         Self(self.0.saturating_add(nanoseconds(after)))
     }
 
     /// How long ago `earlier` was; zero if it has not come yet.
+    #[inline]
     pub(in crate::workqueue) fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.nanoseconds_since(earlier))
     }
 
     /// The same as a plain number, for what is counted at each hand-out.
+    #[inline]
     pub(in crate::workqueue) fn nanoseconds_since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -44,6 +47,7 @@ impl Clock {
     }
 
     /// Moves on to `now` unless the clock is already past it, and tells the time.
+    #[inline]
     pub(in crate::workqueue) fn advance(&mut self, now: Instant) -> Moment {
         let elapsed = now.saturating_duration_since(self.epoch);
         self.now = self.now.max(Moment::START.saturating_add(elapsed));
@@ -51,11 +55,13 @@ impl Clock {
     }
 
     /// The time when it was last told.
+    #[inline]
     pub(in crate::workqueue) fn now(&self) -> Moment {
         self.now
     }
 
     /// The instant of a moment, or `None` if no instant lies that far ahead.
+    #[inline]
     pub(in crate::workqueue) fn instant(&self, moment: Moment) -> Option<Instant> {
         self.epoch.checked_add(moment.saturating_since(Moment::START))
     }

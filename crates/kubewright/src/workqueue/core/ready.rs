@@ -41,11 +41,13 @@ impl Ready {
     }
 
     /// All ready entries, with those whose key is still being processed.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
     /// Whether the next hand-out may depend on the time: some entry may be overdue at a lower priority than another's.
+    #[inline]
     pub(super) fn time_matters(&self) -> bool {
         self.overdue_after.is_some() && self.levels.len() > 1
     }

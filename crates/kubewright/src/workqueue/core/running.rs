@@ -19,6 +19,7 @@ struct Row {
 }
 
 impl Running {
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }

@@ -70,6 +70,7 @@ impl Table {
     }
 
     /// Removes the row of an entry.
+    #[inline]
     pub(super) fn remove(&mut self, KeyHash(hash): KeyHash, address: u32) {
         if let Ok(position) = self.find_row(hash, |other| other == address) {
             self.close_gap(position);

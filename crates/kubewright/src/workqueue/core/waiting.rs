@@ -25,11 +25,13 @@ impl Waiting {
         Self { heap: Vec::new(), next_order: 0 }
     }
 
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
 
     /// When the soonest entry is due.
+    #[inline]
     pub(super) fn next_due(&self) -> Option<Moment> {
         self.heap.first().map(|node| node.due)
     }

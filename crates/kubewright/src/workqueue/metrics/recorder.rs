@@ -41,12 +41,14 @@ pub struct QueueStats {
 
 impl Recorder {
     /// A key became ready.
+    #[inline]
     pub(in crate::workqueue) fn became_ready(&mut self, priority: i32) {
         self.adds += 1;
         self.seen(priority);
     }
 
     /// A key is ready at this priority.
+    #[inline]
     pub(in crate::workqueue) fn seen(&mut self, priority: i32) {
         let Err(position) = self.priorities.binary_search(&priority) else { return };
         if self.priorities.len() < MAX_PRIORITIES {
@@ -57,16 +59,19 @@ impl Recorder {
     }
 
     /// A key was added with a delay.
+    #[inline]
     pub(in crate::workqueue) fn retried(&mut self) {
         self.retries += 1;
     }
 
     /// A key was handed out.
+    #[inline]
     pub(in crate::workqueue) fn handed_out(&mut self, queued_nanoseconds: u64) {
         self.queue_duration.observe(queued_nanoseconds);
     }
 
     /// A key is done.
+    #[inline]
     pub(in crate::workqueue) fn processed(&mut self, worked_nanoseconds: u64) {
         self.work_duration.observe(worked_nanoseconds);
     }
