@@ -14,3 +14,9 @@ pub fn init_at(level: LevelFilter) {
     // A subscriber that the author has installed is the one that should stay.
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
 }
+
+/// An error and its causes in one line.
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |chain, cause| format!("{chain}: {cause}"))
+}

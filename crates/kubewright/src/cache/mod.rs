@@ -16,7 +16,7 @@ pub(crate) mod informer;
 mod informers;
 mod json;
 mod options;
-mod reader;
+pub(crate) mod reader;
 mod reflector;
 pub(crate) mod store;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kube::core::SelectorExt;
 
-use super::{Cache, CacheError, ListOptions, informer::Informer};
+use super::{Cache, CacheError, DecodeError, ListOptions, informer::Informer, store::Entry};
 use crate::object::{Kind, Object, ObjectKey};
 
 impl Cache {
@@ -15,31 +15,14 @@ impl Cache {
     /// # Errors
     /// [`CacheError::NotFound`], also for an object that exists but has not been heard of yet.
     pub async fn get<K: Object>(&self, key: &ObjectKey) -> Result<Arc<K>, CacheError> {
-        let informer = self.synced_informer(&Kind::of::<K>()).await?;
-        let entry = informer
-            .get(key)
-            .ok_or_else(|| CacheError::NotFound { kind: informer.kind().clone(), key: key.clone() })?;
-        Ok(entry.decode()?)
+        read(&*self.synced_informer(&Kind::of::<K>()).await?, key)
     }
 
     /// Reads the objects that `options` ask for, in no order.
     ///
     /// Objects that do not decode as `K` are logged and left out.
     pub async fn list<K: Object>(&self, options: &ListOptions) -> Result<Vec<Arc<K>>, CacheError> {
-        let informer = self.synced_informer(&Kind::of::<K>()).await?;
-        let selector = options.label_selector.as_ref();
-        let entries = informer.list(options.namespace.as_deref(), |entry| {
-            selector.is_none_or(|selector| selector.matches(entry.labels()))
-        });
-        let decoded = entries.into_iter().filter_map(|entry| {
-            let decoded = entry.decode::<K>();
-            decoded
-                .inspect_err(
-                    |error| tracing::warn!(%error, cause = %error.source, "leaving an object out of a list"),
-                )
-                .ok()
-        });
-        Ok(decoded.collect())
+        Ok(read_list(&*self.synced_informer(&Kind::of::<K>()).await?, options))
     }
 
     /// Waits until `condition` holds for an object, or for its absence (`None`); gives what it held for. Looks at every state that the cache has
@@ -76,4 +59,23 @@ impl Cache {
         self.informers.wait_for_sync(&informer, None).await?;
         Ok(informer)
     }
+}
+
+/// Reads one object of a synced informer.
+pub(crate) fn read<K: Object>(informer: &Informer, key: &ObjectKey) -> Result<Arc<K>, CacheError> {
+    let not_found = || CacheError::NotFound { kind: informer.kind().clone(), key: key.clone() };
+    Ok(informer.get(key).ok_or_else(not_found)?.decode()?)
+}
+
+/// Reads the objects of a synced informer that `options` ask for. One that does not decode is logged and left out.
+pub(crate) fn read_list<K: Object>(informer: &Informer, options: &ListOptions) -> Vec<Arc<K>> {
+    let selector = options.label_selector.as_ref();
+    let entries = informer.list(options.namespace.as_deref(), |entry| {
+        selector.is_none_or(|selector| selector.matches(entry.labels()))
+    });
+    let decode = |entry: Arc<Entry>| {
+        let leave_out = |error: &DecodeError| tracing::warn!(%error, cause = %error.source, "leaving an object out of a list");
+        entry.decode::<K>().inspect_err(leave_out).ok()
+    };
+    entries.into_iter().filter_map(decode).collect()
 }

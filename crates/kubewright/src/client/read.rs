@@ -6,7 +6,7 @@ use kube::core::Selector;
 
 use super::{Client, ClientError};
 use crate::{
-    cache::{CacheError, ListOptions},
+    cache::{ListOptions, reader},
     object::{Kind, Object, ObjectKey},
 };
 
@@ -25,7 +25,7 @@ impl Client {
         if let Some(own_writes) = &self.own_writes {
             own_writes.wait_for(&informer, key).await?;
         }
-        Ok(self.cache.get(key).await?)
+        Ok(reader::read(&informer, key)?)
     }
 
     /// Reads objects from the cache; await it, or narrow it first.
@@ -80,7 +80,7 @@ impl<'a, K: Object> IntoFuture for List<'a, K> {
             if let Some(own_writes) = &self.client.own_writes {
                 own_writes.wait_for_all(&informer).await?;
             }
-            self.client.cache.list(&self.options).await.map_err(|error: CacheError| error.into())
+            Ok(reader::read_list(&informer, &self.options))
         })
     }
 }

@@ -17,7 +17,8 @@ use super::{
 use crate::{
     client,
     handler::RequestType,
-    reconcile::{BoxError, Context, DynReconciler},
+    log::error_chain,
+    reconcile::{Context, DynReconciler},
     workqueue::{AddOptions, Queue},
 };
 
@@ -73,7 +74,9 @@ impl<R: RequestType> Crew<R> {
             }
             match &outcome {
                 Outcome::Done(_) => {}
-                Outcome::Failed(error) => tracing::error!(error = %chain(error), "reconciler error"),
+                Outcome::Failed(error) => {
+                    tracing::error!(error = %error_chain(error.as_ref()), "reconciler error");
+                }
                 Outcome::Panicked(message) => tracing::error!(message, "reconciler panicked"),
                 Outcome::TimedOut(timeout) => tracing::error!(?timeout, "reconciler timed out"),
             }
@@ -106,9 +109,4 @@ impl<R: RequestType> Crew<R> {
 pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
-}
-
-fn chain(error: &BoxError) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |chain, cause| format!("{chain}: {cause}"))
 }

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
-use crate::object::{Kind, Object, ObjectKey, Scope};
+use crate::object::{Kind, Object, ObjectKey, Scope, group_of};
 
 /// An owner reference cannot be set or removed as asked.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -201,11 +201,7 @@ fn check_namespaces<O: Object, K: Object>(owner: &O, object: &K) -> Result<(), O
 fn is_same(left: &OwnerReference, right: &OwnerReference) -> bool {
     left.kind == right.kind
         && left.name == right.name
-        && group(&left.api_version) == group(&right.api_version)
-}
-
-fn group(api_version: &str) -> &str {
-    api_version.rsplit_once('/').map_or("", |(group, _version)| group)
+        && group_of(&left.api_version) == group_of(&right.api_version)
 }
 
 fn upsert<K: Object>(object: &mut K, reference: OwnerReference) {

@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use super::{EventHandler, RequestType, Requests};
 use crate::{
     event::{Event, Observed},
-    object::{Kind, Object, ObjectKey, Scope},
+    object::{Kind, Object, ObjectKey, Scope, group_of},
     reconcile::Request,
 };
 
@@ -79,9 +79,8 @@ impl EnqueueRequestForOwner {
     }
 
     fn matches(&self, reference: &OwnerReference) -> bool {
-        let group = reference.api_version.rsplit_once('/').map_or("", |(group, _version)| group);
         reference.kind == self.owner.kind()
-            && group == self.owner.group()
+            && group_of(&reference.api_version) == self.owner.group()
             && (self.every_owner || reference.controller == Some(true))
     }
 }

@@ -164,6 +164,11 @@ impl fmt::Debug for Kind {
     }
 }
 
+/// The group of an `apiVersion`; empty for the core group.
+pub(crate) fn group_of(api_version: &str) -> &str {
+    api_version.rsplit_once('/').map_or("", |(group, _version)| group)
+}
+
 fn scope_of<K: Object>() -> Scope {
     if TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>() {
         Scope::Cluster

@@ -10,6 +10,7 @@ use crate::{
         reflector::{Failure, Sink},
         store::{Applied, Entry, HeaderError, Past},
     },
+    log,
     object::{Kind, ObjectKey},
 };
 
@@ -132,7 +133,7 @@ impl Sink for Ingest {
     }
 
     fn failed(&mut self, failure: &Failure, retry_in: Duration) {
-        let error = error_chain(failure);
+        let error = log::error_chain(failure);
         if retry_in.is_zero() {
             tracing::debug!(kind = %self.kind, error, "watch interrupted");
         } else {
@@ -140,9 +141,4 @@ impl Sink for Ingest {
         }
         self.shared.progress.send_modify(|progress| progress.failure = Some(error));
     }
-}
-
-fn error_chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |chain, cause| format!("{chain}: {cause}"))
 }

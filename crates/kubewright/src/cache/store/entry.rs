@@ -45,9 +45,11 @@ pub struct DecodeError {
 }
 
 impl Entry {
+    /// An entry for the text `object`, whose header has been scanned; `namespace` is the header's, interned.
     pub(crate) fn new(
         object: &[u8],
         header: &Header<'_>,
+        namespace: Option<Arc<str>>,
         interner: &mut Interner,
         budget: &Arc<Budget>,
         keep_managed_fields: bool,
@@ -56,7 +58,6 @@ impl Entry {
             Some(cut) if !keep_managed_fields => cut.clone(),
             _ => object.len()..object.len(),
         };
-        let namespace = header.namespace.as_deref().map(|namespace| interner.namespace(namespace));
         Self {
             key: ObjectKey::from_parts(namespace, header.name.as_ref().into()),
             uid: Uid::new(&header.uid),
@@ -140,7 +141,8 @@ mod tests {
 
     fn entry(object: &str, budget: usize) -> Entry {
         let header = Header::scan(object.as_bytes()).unwrap();
-        Entry::new(object.as_bytes(), &header, &mut Interner::new(), &Budget::new(budget), false)
+        let namespace = header.namespace.as_deref().map(Arc::from);
+        Entry::new(object.as_bytes(), &header, namespace, &mut Interner::new(), &Budget::new(budget), false)
     }
 
     const OBJECT: &str = r#"{"metadata":{"name":"a","namespace":"b","resourceVersion":"1","managedFields":[{"manager":"m"}],"labels":{"x":"y"},"finalizers":["f"]},"data":{"k":"v"}}"#;

@@ -79,7 +79,7 @@ impl Store {
         let namespace = header.namespace.as_deref().map(|namespace| self.interner.namespace(namespace));
         let hash = self.hash(&header.name);
         let Self { namespaces, interner, budget, hasher, .. } = self;
-        let bucket = namespaces.entry(namespace).or_default();
+        let bucket = namespaces.entry(namespace.clone()).or_default();
         let slot = bucket.entry(
             hash,
             |entry| entry.key().name() == header.name,
@@ -90,7 +90,8 @@ impl Store {
         {
             return Ok(Applied::Unchanged { current: Arc::clone(current.get()) });
         }
-        let new = Arc::new(Entry::new(object, &header, interner, budget, self.keep_managed_fields));
+        let new =
+            Arc::new(Entry::new(object, &header, namespace, interner, budget, self.keep_managed_fields));
         Ok(match slot {
             hash_table::Entry::Occupied(mut current) => {
                 Applied::Updated { old: std::mem::replace(current.get_mut(), Arc::clone(&new)), new }
@@ -106,7 +107,9 @@ impl Store {
     /// An entry for the JSON text of an object that is not stored, as the last state of a deleted one.
     pub(crate) fn entry(&mut self, object: &[u8]) -> Result<Arc<Entry>, HeaderError> {
         let header = Header::scan(object)?;
-        Ok(Arc::new(Entry::new(object, &header, &mut self.interner, &self.budget, self.keep_managed_fields)))
+        let Self { interner, budget, .. } = self;
+        let namespace = header.namespace.as_deref().map(|namespace| interner.namespace(namespace));
+        Ok(Arc::new(Entry::new(object, &header, namespace, interner, budget, self.keep_managed_fields)))
     }
 
     /// Takes an object out; `None` if it was not there.
