@@ -12,17 +12,14 @@ mod common;
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
-use common::{Counter, Journal, config_map, key};
+use common::{Counter, Journal, config_map, key, secret};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kubewright::{
     controller::{Builder, ControllerOptions, OwnsOptions, WatchOptions},
     controllerutil::{set_controller_reference, set_owner_reference},
     event::Event,
     handler,
-    kube::{
-        api::Patch,
-        core::{ObjectMeta, PartialObjectMeta},
-    },
+    kube::{api::Patch, core::PartialObjectMeta},
     manager::Manager,
     prelude::*,
 };
@@ -38,17 +35,6 @@ async fn manager() -> (TestEnv, Manager) {
 async fn refused(build: impl FnOnce(Builder) -> Builder) -> String {
     let (_env, manager) = manager().await;
     build(Controller::builder(&manager)).complete(Counter::default()).unwrap_err().to_string()
-}
-
-fn secret(name: &str) -> Secret {
-    Secret {
-        metadata: ObjectMeta {
-            namespace: Some("default".into()),
-            name: Some(name.into()),
-            ..ObjectMeta::default()
-        },
-        ..Secret::default()
-    }
 }
 
 #[tokio::test]

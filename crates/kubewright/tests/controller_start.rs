@@ -5,9 +5,9 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Counter, config_map, key};
+use common::{Counter, config_map, key, secret};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kubewright::{handler, kube::core::ObjectMeta, manager::StartError, prelude::*, source::SourceContext};
+use kubewright::{handler, manager::StartError, prelude::*, source::SourceContext};
 use kubewright_testing::{
     TestEnv,
     apiserver::{Fault, RequestInfo, Status},
@@ -201,17 +201,6 @@ async fn a_late_watch_that_fails_tells_its_handle_and_the_controller_goes_on() {
     env.create(&config_map("b", &[])).await;
     counter.wait_for(&key("b"), 1).await;
     running.stop().await.unwrap();
-}
-
-fn secret(name: &str) -> Secret {
-    Secret {
-        metadata: ObjectMeta {
-            namespace: Some("default".into()),
-            name: Some(name.into()),
-            ..ObjectMeta::default()
-        },
-        ..Secret::default()
-    }
 }
 
 fn is_for(request: &RequestInfo, resource: &str) -> bool {

@@ -10,7 +10,7 @@ pub mod events;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kubewright::{kube::core::ObjectMeta, prelude::*};
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -25,6 +25,18 @@ pub fn config_map(name: &str, data: &[(&str, &str)]) -> ConfigMap {
         },
         data: Some(data.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()),
         ..ConfigMap::default()
+    }
+}
+
+/// A Secret in the namespace `default`.
+pub fn secret(name: &str) -> Secret {
+    Secret {
+        metadata: ObjectMeta {
+            namespace: Some("default".into()),
+            name: Some(name.into()),
+            ..ObjectMeta::default()
+        },
+        ..Secret::default()
     }
 }
 
