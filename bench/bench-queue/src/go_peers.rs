@@ -33,9 +33,9 @@ impl GoPeers {
             .context("failed to run the Go peer")?;
         let text = String::from_utf8_lossy(&output.stdout);
         let figures: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        let [add, get_forget_done, together, bytes] = figures[..] else {
+        let [first_add, add, get_forget_done, together, bytes] = figures[..] else {
             bail!("the Go peer printed {text:?} and {:?}", String::from_utf8_lossy(&output.stderr));
         };
-        Ok(Row { queue: name, load, add, get_forget_done, together: Some(together), bytes })
+        Ok(Row { queue: name, load, first_add, add, get_forget_done, together: Some(together), bytes })
     }
 }

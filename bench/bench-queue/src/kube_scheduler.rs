@@ -35,18 +35,21 @@ fn round<K: Key>(name: &'static str, load: Load, keys: &[K], runtime: &Runtime) 
     let before = round::live_bytes();
     let (sender, requests) = unbounded();
     let mut scheduler = Box::pin(scheduler(requests));
-    let shares = load.shares(keys);
     let send = |message| {
         // The receiver lives as long as the scheduler, which outlives the producers.
         let _ = sender.unbounded_send(ScheduleRequest { message, run_at: Instant::now() });
     };
-    let send_time = round::produce(load, shares, send, || ());
-    let (move_time, first) = round::time_per_key(load, || take_requests(scheduler.as_mut()));
-    let bytes = round::bytes_per_key(load, before);
-    let remaining = load.keys - usize::from(first);
-    let (get_forget_done, ()) =
-        round::time_per_key(load, || runtime.block_on(consume(scheduler.as_mut(), remaining)));
-    Row { queue: name, load, add: send_time + move_time, get_forget_done, together: None, bytes }
+    let mut fill = || {
+        let send_time = round::fill(load, keys, send);
+        let (move_time, first) = round::time_per_key(load, || take_requests(scheduler.as_mut()));
+        let bytes = round::bytes_per_key(load, before);
+        let remaining = load.keys - usize::from(first);
+        let (get, ()) = round::time_per_key(load, || runtime.block_on(consume(scheduler.as_mut(), remaining)));
+        (send_time + move_time, get, bytes)
+    };
+    let (first_add, first_get, bytes) = fill();
+    let (add, get, _) = fill();
+    Row { queue: name, load, first_add, add, get_forget_done: first_get.min(get), together: None, bytes }
 }
 
 /// Lets the scheduler take over what was sent. The key that it may hand out at once is dropped.

@@ -25,15 +25,24 @@ pub(crate) fn measure<K: Key>(
 fn round<K: Key>(name: &'static str, load: Load, metrics_name: &str, keys: &[K], runtime: &Runtime) -> Row {
     let before = round::live_bytes();
     let queue = Queue::new(QueueOptions::new(metrics_name));
-    let shares = load.shares(keys);
-    let add = round::produce(load, shares, |key| queue.add(key), || ());
-    let bytes = round::bytes_per_key(load, before);
-    let (get_forget_done, ()) = round::time_per_key(load, || runtime.block_on(consume(&queue, load.keys)));
+    let consume = || runtime.block_on(consume(&queue, load.keys));
+    let add = |key| queue.add(key);
 
-    let shares = load.shares(keys);
-    let meanwhile = || runtime.block_on(consume(&queue, load.keys));
-    let together = round::produce(load, shares, |key| queue.add(key), meanwhile);
-    Row { queue: name, load, add, get_forget_done, together: Some(together), bytes }
+    let first_add = round::fill(load, keys, add);
+    let bytes = round::bytes_per_key(load, before);
+    let (first_get, ()) = round::time_per_key(load, consume);
+    let second_add = round::fill(load, keys, add);
+    let (second_get, ()) = round::time_per_key(load, consume);
+    let together = round::fill_while(load, keys, add, consume);
+    Row {
+        queue: name,
+        load,
+        first_add,
+        add: second_add,
+        get_forget_done: first_get.min(second_get),
+        together: Some(together),
+        bytes,
+    }
 }
 
 /// Live bytes that a queue holds after `count` distinct keys have come, failed once, succeeded and gone.

@@ -5,6 +5,9 @@
 //! queue alike: on a shared machine the others show who else was at work. Keys are made before a round, so that bytes are
 //! the queue's own.
 //!
+//! A round fills a queue twice. The first time it also measures what the system takes to find memory for it, which is a property of
+//! the machine: where a page costs 2 µs, as on a virtual one, that is a third of an add.
+//!
 //! The Go programs are built from `bench/peers/go` if Go is installed; otherwise the report says that they are missing. `-- --ours`
 //! leaves the peers out, for one minute instead of several.
 

@@ -20,6 +20,9 @@ pub(crate) struct Load {
 pub(crate) struct Row {
     pub(crate) queue: &'static str,
     pub(crate) load: Load,
+    /// Filling the queue for the first time, on memory that it still has to get.
+    pub(crate) first_add: f64,
+    /// Filling it for the second time.
     pub(crate) add: f64,
     pub(crate) get_forget_done: f64,
     /// Adding and getting at the same time; `None` where the queue has no such mode.
@@ -38,12 +41,12 @@ impl Load {
         match self.keys {
             0..100_000 => 15,
             100_000..1_000_000 => 5,
-            _ => 2,
+            _ => 3,
         }
     }
 
     /// The keys that each producer adds.
-    pub(crate) fn shares<K: Clone>(self, keys: &[K]) -> Vec<Vec<K>> {
+    fn shares<K: Clone>(self, keys: &[K]) -> Vec<Vec<K>> {
         let share = |producer| keys.iter().skip(producer).step_by(self.producers).cloned().collect();
         (0..self.producers).map(share).collect()
     }
@@ -57,6 +60,7 @@ impl Row {
         Some(Self {
             queue: first.queue,
             load: first.load,
+            first_add: column(|row| row.first_add),
             add: column(|row| row.add),
             get_forget_done: column(|row| row.get_forget_done),
             together: first.together.map(|_| column(|row| row.together.unwrap_or(f64::INFINITY))),
@@ -65,14 +69,24 @@ impl Row {
     }
 }
 
+/// Lets the producers add all keys, and returns nanoseconds per key. A single one does so on this thread.
+pub(crate) fn fill<K: Key>(load: Load, keys: &[K], add: impl Fn(K) + Sync) -> f64 {
+    if load.producers > 1 {
+        return fill_while(load, keys, add, || ());
+    }
+    let keys = keys.to_vec();
+    time_per_key(load, || keys.into_iter().for_each(add)).0
+}
+
 /// Lets each producer add its share on a thread of its own, while `meanwhile` runs here, and returns nanoseconds per key: from the
 /// moment when the first thread starts to add until everything is done.
-pub(crate) fn produce<K: Send>(
+pub(crate) fn fill_while<K: Key>(
     load: Load,
-    shares: Vec<Vec<K>>,
+    keys: &[K],
     add: impl Fn(K) + Sync,
     meanwhile: impl FnOnce(),
 ) -> f64 {
+    let shares = load.shares(keys);
     let ready = Barrier::new(shares.len() + 1);
     let (add, ready) = (&add, &ready);
     let starts = std::thread::scope(|scope| {

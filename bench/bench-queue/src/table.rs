@@ -5,10 +5,11 @@ use crate::round::Row;
 /// Prints a line per queue and load, with ratios to kubewright's line under the same load.
 pub(crate) fn print(rows: &[Row]) {
     println!(
-        "{:>9} {:>5}  {:<34} {:>9} {:>7} {:>14} {:>7} {:>12} {:>9} {:>7}",
+        "{:>9} {:>5}  {:<34} {:>12} {:>9} {:>7} {:>14} {:>7} {:>12} {:>9} {:>7}",
         "keys",
         "prod",
         "queue",
+        "first add ns",
         "add ns",
         "ratio",
         "get+..+done ns",
@@ -20,10 +21,11 @@ pub(crate) fn print(rows: &[Row]) {
     for row in rows {
         let ours = ours(rows, row);
         println!(
-            "{:>9} {:>5}  {:<34} {:>9.0} {:>7} {:>14.0} {:>7} {:>12} {:>9.0} {:>7}",
+            "{:>9} {:>5}  {:<34} {:>12.0} {:>9.0} {:>7} {:>14.0} {:>7} {:>12} {:>9.0} {:>7}",
             row.load.keys,
             row.load.producers,
             row.queue,
+            row.first_add,
             row.add,
             ratio(row.add, ours.map(|ours| ours.add)),
             row.get_forget_done,

@@ -48,6 +48,12 @@ impl WaitLine {
         Some(waker)
     }
 
+    /// Whether a task stands in line.
+    #[inline]
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// How many tasks have been called and not come back yet.
     #[inline]
     pub(super) fn called(&self) -> usize {

@@ -22,6 +22,9 @@ pub(super) trait Lock<T>: Send + Sync {
     fn new(value: T) -> Self;
 
     fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R;
+
+    /// Does nothing if somebody has the lock.
+    fn try_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R>;
 }
 
 /// The world outside of tests.
@@ -50,5 +53,10 @@ impl<T: Send> Lock<T> for parking_lot::Mutex<T> {
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut self.lock())
+    }
+
+    #[inline]
+    fn try_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
+        self.try_lock().map(|mut value| f(&mut value))
     }
 }

@@ -1,75 +1,42 @@
-//! Lines of entries, linked through the entries themselves: joining, leaving and stepping out of the middle cost the same.
+//! A line of entries, linked through the entries themselves: joining, leaving and stepping out of the middle cost the same.
 
 use super::entry::{Entries, Entry};
 use super::slab::NOWHERE;
 
-/// An entry's neighbours in one line.
+/// An entry's neighbours in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Links {
-    previous: u32,
-    next: u32,
+    pub(super) previous: u32,
+    pub(super) next: u32,
 }
 
 impl Links {
     pub(super) const UNLINKED: Self = Self { previous: NOWHERE, next: NOWHERE };
 }
 
-/// Which of an entry's two sets of neighbours a line goes through.
-///
-/// A type and not a value, so that each line compiles to code without a branch.
-pub(super) trait Line {
-    fn links<K>(entry: &Entry<K>) -> Links;
-    fn links_mut<K>(entry: &mut Entry<K>) -> &mut Links;
-}
-
-/// The line of one priority.
-#[derive(Debug)]
-pub(super) struct ByLevel;
-
-/// The line of all ready entries.
-#[derive(Debug)]
-pub(super) struct ByAge;
-
-impl Line for ByLevel {
-    fn links<K>(entry: &Entry<K>) -> Links {
-        entry.level
-    }
-    fn links_mut<K>(entry: &mut Entry<K>) -> &mut Links {
-        &mut entry.level
-    }
-}
-
-impl Line for ByAge {
-    fn links<K>(entry: &Entry<K>) -> Links {
-        entry.age
-    }
-    fn links_mut<K>(entry: &mut Entry<K>) -> &mut Links {
-        &mut entry.age
-    }
-}
-
 /// The two ends of a line.
 #[derive(Debug)]
-pub(super) struct List<L> {
+pub(super) struct List {
     first: u32,
     last: u32,
-    line: std::marker::PhantomData<L>,
 }
 
-impl<L: Line> List<L> {
+impl List {
     pub(super) fn new() -> Self {
-        Self { first: NOWHERE, last: NOWHERE, line: std::marker::PhantomData }
+        Self { first: NOWHERE, last: NOWHERE }
     }
 
+    #[inline]
     pub(super) fn first(&self) -> Option<u32> {
         some(self.first)
     }
 
     /// The addresses from the first to the last.
     pub(super) fn iter<K>(&self, entries: &Entries<K>) -> impl Iterator<Item = u32> {
-        std::iter::successors(self.first(), |&address| some(L::links(&entries[address]).next))
+        std::iter::successors(self.first(), |&address| some(entries[address].links.next))
     }
 
+    #[inline]
     pub(super) fn push_back<K>(&mut self, entries: &mut Entries<K>, address: u32) {
         self.link(entries, address, Links { previous: self.last, next: NOWHERE });
     }
@@ -82,36 +49,38 @@ impl<L: Line> List<L> {
         stays_behind: impl Fn(&Entry<K>) -> bool,
     ) {
         let next = self.iter(entries).find(|&other| stays_behind(&entries[other])).unwrap_or(NOWHERE);
-        let previous = if next == NOWHERE { self.last } else { L::links(&entries[next]).previous };
+        let previous = if next == NOWHERE { self.last } else { entries[next].links.previous };
         self.link(entries, address, Links { previous, next });
     }
 
+    #[inline]
     pub(super) fn remove<K>(&mut self, entries: &mut Entries<K>, address: u32) {
-        let Links { previous, next } =
-            std::mem::replace(L::links_mut(&mut entries[address]), Links::UNLINKED);
+        let Links { previous, next } = std::mem::replace(&mut entries[address].links, Links::UNLINKED);
         match some(previous) {
-            Some(previous) => L::links_mut(&mut entries[previous]).next = next,
+            Some(previous) => entries[previous].links.next = next,
             None => self.first = next,
         }
         match some(next) {
-            Some(next) => L::links_mut(&mut entries[next]).previous = previous,
+            Some(next) => entries[next].links.previous = previous,
             None => self.last = previous,
         }
     }
 
+    #[inline]
     fn link<K>(&mut self, entries: &mut Entries<K>, address: u32, links: Links) {
-        *L::links_mut(&mut entries[address]) = links;
+        entries[address].links = links;
         match some(links.previous) {
-            Some(previous) => L::links_mut(&mut entries[previous]).next = address,
+            Some(previous) => entries[previous].links.next = address,
             None => self.first = address,
         }
         match some(links.next) {
-            Some(next) => L::links_mut(&mut entries[next]).previous = address,
+            Some(next) => entries[next].links.previous = address,
             None => self.last = address,
         }
     }
 }
 
+#[inline]
 fn some(address: u32) -> Option<u32> {
     (address != NOWHERE).then_some(address)
 }

@@ -32,8 +32,6 @@ struct Request {
     ready: bool,
     /// Its place in the line of its priority, or among those that wait.
     place: u64,
-    /// Its place in the order of becoming ready.
-    age: u64,
     rate_limited: bool,
 }
 
@@ -65,7 +63,6 @@ impl Model {
             at: due,
             ready: false,
             place,
-            age: 0,
             rate_limited: false,
         });
         request.rate_limited |= options.rate_limited;
@@ -102,8 +99,12 @@ impl Model {
             .filter(|(_, request)| {
                 self.overdue_after.is_some_and(|after| now.saturating_sub(request.at) >= after)
             })
+            .filter(|(key, request)| {
+                let is_before_it = |other: &Request| other.priority == request.priority && other.place < request.place;
+                !free.iter().any(|(other_key, other)| other_key != key && is_before_it(other))
+            })
             .filter(|_| !self.overdue_had_its_turn && levels.iter().any(|&level| level != levels[0]))
-            .min_by_key(|(_, request)| request.age);
+            .min_by_key(|(_, request)| (request.at, -i64::from(request.priority)));
         self.overdue_had_its_turn = overdue.is_some();
         let (key, request) = *overdue.or_else(|| {
             free.iter().min_by_key(|(_, request)| (-i64::from(request.priority), request.place))
@@ -174,7 +175,7 @@ impl Model {
     fn make_ready(&mut self, key: u64, since: Duration) {
         let tick = self.next_tick();
         if let Some(request) = self.pending.get_mut(&key) {
-            *request = Request { at: since, ready: true, place: tick, age: tick, ..*request };
+            *request = Request { at: since, ready: true, place: tick, ..*request };
             self.adds += 1;
         }
     }

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::entry::{Entries, Pending};
-use super::list::{ByAge, ByLevel, List};
+use super::entry::{Entries, Order, Pending};
+use super::list::List;
 use super::moment::Moment;
 
-/// One line per priority, and one line through all of them that remembers who has been ready longest.
+/// One line per priority.
 #[derive(Debug)]
 pub(super) struct Ready {
     levels: BTreeMap<i32, Level>,
-    ages: List<ByAge>,
     len: usize,
-    next_order: u64,
+    next_order: Order,
     /// After this time an entry is overdue; `None` switches ageing off.
     overdue_after: Option<Duration>,
     /// The last hand-out went to an overdue entry, so the next goes by priority.
@@ -23,7 +22,7 @@ pub(super) struct Ready {
 /// The entries of one priority.
 #[derive(Debug)]
 struct Level {
-    line: List<ByLevel>,
+    line: List,
     /// With those that have stepped aside.
     len: usize,
 }
@@ -32,9 +31,8 @@ impl Ready {
     pub(super) fn new(overdue_after: Option<Duration>) -> Self {
         Self {
             levels: BTreeMap::new(),
-            ages: List::new(),
             len: 0,
-            next_order: 0,
+            next_order: Order::default(),
             overdue_after,
             overdue_had_its_turn: false,
         }
@@ -58,10 +56,9 @@ impl Ready {
     }
 
     /// Puts an entry at the end of the line of its priority.
+    #[inline]
     pub(super) fn push<K>(&mut self, entries: &mut Entries<K>, address: u32, since: Moment) {
         entries[address].at = since;
-        self.ages.push_back(entries, address);
-        self.len += 1;
         self.join_level(entries, address);
     }
 
@@ -73,15 +70,17 @@ impl Ready {
     }
 
     /// Takes out the entry to be handed out next, skipping keys that are being processed.
+    #[inline]
     pub(super) fn pop<K>(&mut self, entries: &mut Entries<K>, now: Moment) -> Option<u32> {
         let overdue = self.overdue(entries, now);
         self.overdue_had_its_turn = overdue.is_some();
         let address = overdue.or_else(|| self.first_by_priority(entries))?;
-        self.remove(entries, address);
+        self.leave_level(entries, address);
+        entries[address].pending = Pending::No;
         Some(address)
     }
 
-    /// Lets a parked entry return to its line, in front of all that became ready after it.
+    /// Lets a parked entry return to its line, in front of all that joined it later.
     ///
     /// It had reached the head, so only others that have just returned can stand before it: at most one per worker.
     pub(super) fn unpark<K>(&mut self, entries: &mut Entries<K>, address: u32) {
@@ -89,73 +88,80 @@ impl Ready {
         entry.pending = Pending::Ready;
         let (priority, order) = (entry.priority, entry.order);
         if let Some(level) = self.levels.get_mut(&priority) {
-            level.line.push_front_before(entries, address, |other| other.order > order);
+            level.line.push_front_before(entries, address, |other| order.is_before(other.order));
         }
     }
 
-    /// Forgets all entries' places; the entries themselves are the caller's to drop.
-    pub(super) fn clear(&mut self) {
-        self.levels.clear();
-        self.ages = List::new();
+    /// Forgets the places of all entries, and returns the addresses of those that stood in a line. The others had stepped aside: their keys
+    /// are being processed.
+    pub(super) fn clear<K>(&mut self, entries: &Entries<K>) -> Vec<u32> {
         self.len = 0;
+        let levels = std::mem::take(&mut self.levels);
+        levels.values().flat_map(|level| level.line.iter(entries)).collect()
     }
 
-    /// The addresses of all ready entries, longest ready first.
-    pub(super) fn iter<K>(&self, entries: &Entries<K>) -> impl Iterator<Item = u32> {
-        self.ages.iter(entries)
-    }
-
-    fn overdue<K>(&self, entries: &Entries<K>, now: Moment) -> Option<u32> {
+    /// Of the heads of all lines the one that has been ready longest, if it is overdue.
+    #[inline]
+    fn overdue<K>(&mut self, entries: &mut Entries<K>, now: Moment) -> Option<u32> {
         let overdue_after = self.overdue_after?;
         if self.overdue_had_its_turn || !self.time_matters() {
             return None;
         }
-        self.ages
-            .iter(entries)
-            .take_while(|&address| now.saturating_since(entries[address].at) >= overdue_after)
-            .find(|&address| !entries[address].is_running())
+        self.levels
+            .values_mut()
+            .rev()
+            .filter_map(|level| level.head(entries).map(|address| (entries[address].at, address)))
+            .filter(|&(at, _)| now.saturating_since(at) >= overdue_after)
+            .min_by_key(|&(at, _)| at)
+            .map(|(_, address)| address)
     }
 
+    #[inline]
     fn first_by_priority<K>(&mut self, entries: &mut Entries<K>) -> Option<u32> {
-        for level in self.levels.values_mut().rev() {
-            while let Some(address) = level.line.first() {
-                if !entries[address].is_running() {
-                    return Some(address);
-                }
-                // Step aside once instead of being passed over at every hand-out until its key is done.
-                level.line.remove(entries, address);
-                entries[address].pending = Pending::Parked;
-            }
-        }
-        None
+        self.levels.values_mut().rev().find_map(|level| level.head(entries))
     }
 
-    fn remove<K>(&mut self, entries: &mut Entries<K>, address: u32) {
-        self.ages.remove(entries, address);
-        self.len -= 1;
-        self.leave_level(entries, address);
-        entries[address].pending = Pending::No;
-    }
-
+    #[inline]
     fn join_level<K>(&mut self, entries: &mut Entries<K>, address: u32) {
         let entry = &mut entries[address];
         entry.pending = Pending::Ready;
-        entry.order = self.next_order;
-        self.next_order += 1;
-        let level = self.levels.entry(entry.priority).or_insert_with(|| Level { line: List::new(), len: 0 });
+        entry.order = self.next_order.advance();
+        let level = match self.levels.get_mut(&entry.priority) {
+            Some(level) => level,
+            None => self.levels.entry(entry.priority).or_insert_with(|| Level { line: List::new(), len: 0 }),
+        };
         level.line.push_back(entries, address);
         level.len += 1;
+        self.len += 1;
     }
 
+    #[inline]
     fn leave_level<K>(&mut self, entries: &mut Entries<K>, address: u32) {
         let (priority, pending) = (entries[address].priority, entries[address].pending);
         let Some(level) = self.levels.get_mut(&priority) else { return };
         if pending == Pending::Ready {
             level.line.remove(entries, address);
         }
+        self.len -= 1;
         level.len -= 1;
         if level.len == 0 {
             self.levels.remove(&priority);
         }
+    }
+}
+
+impl Level {
+    /// The first entry whose key is not being processed. Those before it step aside, once, instead of being passed over at every
+    /// hand-out until their keys are done.
+    #[inline]
+    fn head<K>(&mut self, entries: &mut Entries<K>) -> Option<u32> {
+        while let Some(address) = self.line.first() {
+            if !entries[address].is_running {
+                return Some(address);
+            }
+            self.line.remove(entries, address);
+            entries[address].pending = Pending::Parked;
+        }
+        None
     }
 }

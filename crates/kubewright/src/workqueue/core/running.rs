@@ -4,15 +4,20 @@ use std::time::Duration;
 
 use super::entry::Entries;
 use super::moment::Moment;
-use super::slab::NOWHERE;
+use super::table::KeyHash;
 
-/// A dense table: as many rows as busy workers, whatever the number of keys.
+/// A dense table with as many rows as busy workers, whatever the number of keys.
+///
+/// A key is found by going through the hashes: sixteen of them lie in one cache line, where the table of all keys costs a cache
+/// miss.
 #[derive(Debug, Default)]
 pub(super) struct Running {
+    hashes: Vec<KeyHash>,
+    /// In the same order.
     rows: Vec<Row>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Row {
     address: u32,
     since: Moment,
@@ -24,24 +29,34 @@ impl Running {
         self.rows.len()
     }
 
+    #[inline]
     pub(super) fn start<K>(&mut self, entries: &mut Entries<K>, address: u32, since: Moment) {
-        entries[address].running_position =
-            u32::try_from(self.rows.len()).expect("no more keys are processed than there are addresses");
+        let entry = &mut entries[address];
+        entry.is_running = true;
+        self.hashes.push(entry.hash);
         self.rows.push(Row { address, since });
     }
 
-    /// Ends the processing of an entry, if it is being processed, and tells when it began.
-    pub(super) fn finish<K>(&mut self, entries: &mut Entries<K>, address: u32) -> Option<Moment> {
-        let position = entries[address].running_position;
-        if position == NOWHERE {
-            return None;
-        }
-        entries[address].running_position = NOWHERE;
-        let row = self.rows.swap_remove(position as usize);
-        if let Some(moved) = self.rows.get(position as usize) {
-            entries[moved.address].running_position = position;
-        }
-        Some(row.since)
+    /// Ends the processing of a key, if it is being processed, and tells where its entry is and when it began.
+    #[inline]
+    pub(super) fn finish<K: Eq>(
+        &mut self,
+        entries: &mut Entries<K>,
+        hash: KeyHash,
+        key: &K,
+    ) -> Option<(u32, Moment)> {
+        let position = (0..self.rows.len()).find(|&position| {
+            self.hashes[position] == hash && entries[self.rows[position].address].key == *key
+        })?;
+        self.hashes.swap_remove(position);
+        let Row { address, since } = self.rows.swap_remove(position);
+        entries[address].is_running = false;
+        Some((address, since))
+    }
+
+    /// Where the entries of all of them are.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = u32> {
+        self.rows.iter().map(|row| row.address)
     }
 
     /// For how long each of them has been processed.

@@ -25,6 +25,7 @@ impl<T> Slab<T> {
     }
 
     /// Stores a value and returns its address.
+    #[inline(always)]
     pub(super) fn insert(&mut self, value: T) -> u32 {
         let number = match self.open.first() {
             Some(&number) => number,
@@ -40,6 +41,7 @@ impl<T> Slab<T> {
     }
 
     /// Takes the value out of an address that `insert` returned.
+    #[inline]
     pub(super) fn remove(&mut self, address: u32) -> T {
         let number = address >> CHUNK_BITS;
         let chunk = &mut self.chunks[number as usize];
@@ -89,6 +91,7 @@ impl<T> Slab<T> {
 impl<T> Index<u32> for Slab<T> {
     type Output = T;
 
+    #[inline]
     fn index(&self, address: u32) -> &T {
         match &self.chunks[(address >> CHUNK_BITS) as usize].slots[(address & OFFSET) as usize] {
             Slot::Occupied(value) => value,
@@ -98,6 +101,7 @@ impl<T> Index<u32> for Slab<T> {
 }
 
 impl<T> IndexMut<u32> for Slab<T> {
+    #[inline]
     fn index_mut(&mut self, address: u32) -> &mut T {
         match &mut self.chunks[(address >> CHUNK_BITS) as usize].slots[(address & OFFSET) as usize] {
             Slot::Occupied(value) => value,
@@ -125,10 +129,12 @@ impl<T> Chunk<T> {
         Self { slots: Vec::new(), vacant: NOWHERE, live: 0 }
     }
 
+    #[inline]
     fn is_full(&self) -> bool {
         self.live == CHUNK
     }
 
+    #[inline(always)]
     fn insert(&mut self, value: T) -> u32 {
         self.live += 1;
         let offset = self.vacant;
@@ -143,6 +149,7 @@ impl<T> Chunk<T> {
         u32::try_from(self.slots.len() - 1).expect("a chunk holds CHUNK slots")
     }
 
+    #[inline]
     fn remove(&mut self, offset: u32) -> T {
         let vacant = Slot::Vacant { next: self.vacant };
         match std::mem::replace(&mut self.slots[offset as usize], vacant) {

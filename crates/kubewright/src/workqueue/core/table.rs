@@ -17,6 +17,7 @@ pub(in crate::workqueue) struct KeyHasher(DefaultHashBuilder);
 pub(in crate::workqueue) struct KeyHash(u32);
 
 impl KeyHasher {
+    #[inline]
     pub(in crate::workqueue) fn hash<K: Hash>(&self, key: &K) -> KeyHash {
         KeyHash((self.0.hash_one(key) >> 32) as u32)
     }
@@ -29,8 +30,10 @@ impl KeyHasher {
 /// a million keys have outgrown the caches.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// A power of two of rows, of which at most three in four are taken.
+    /// As many rows as there are homes, and some more for those that were pushed out at the end. The last one is always free.
     rows: Vec<Row>,
+    /// Of these at most three in four are taken.
+    homes: usize,
     len: usize,
 }
 
@@ -43,30 +46,31 @@ struct Row {
 
 impl Table {
     pub(super) fn new() -> Self {
-        Self { rows: vec![Row::FREE; SMALL], len: 0 }
+        Self { rows: free_rows(SMALL), homes: SMALL, len: 0 }
     }
 
     /// The address of a key's entry; a new entry if it has none.
+    #[inline]
     pub(super) fn address_or_insert<K: Eq>(
         &mut self,
         entries: &mut Entries<K>,
-        KeyHash(hash): KeyHash,
+        hash: KeyHash,
         key: K,
     ) -> u32 {
-        match self.find_row(hash, |address| entries[address].key == key) {
+        match self.find_row(hash.0, |address| entries[address].key == key) {
             Ok(position) => self.rows[position].address,
-            Err(free) => {
-                let address = entries.insert(Entry::new(key));
-                self.insert_at(free, Row { hash, address });
+            Err(position) => {
+                let address = entries.insert(Entry::new(key, hash));
+                self.insert_at(position, Row { hash: hash.0, address });
                 address
             }
         }
     }
 
-    /// The address of a key's entry.
-    pub(super) fn find<K: Eq>(&self, entries: &Entries<K>, KeyHash(hash): KeyHash, key: &K) -> Option<u32> {
-        let position = self.find_row(hash, |address| entries[address].key == *key).ok()?;
-        Some(self.rows[position].address)
+    /// Asks for the memory where a look-up will begin, and does not wait for it.
+    #[inline]
+    pub(super) fn prefetch(&self, KeyHash(hash): KeyHash) {
+        prefetch_index::prefetch_index(&self.rows, self.home(hash));
     }
 
     /// Removes the row of an entry.
@@ -76,90 +80,104 @@ impl Table {
             self.close_gap(position);
             self.len -= 1;
         }
-        if self.rows.len() > SMALL && self.len < self.rows.len() / 8 {
-            self.resize((self.rows.len() / 4).max(SMALL));
+        if self.homes > SMALL && self.len < self.homes / 8 {
+            self.resize((self.homes / 4).max(SMALL));
         }
     }
 
     /// How many rows there is memory for.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
-        self.rows.len()
+        self.rows.capacity()
     }
 
-    /// The position of a row, or that of the free row where the search ended.
+    /// The position of a row, or the one where it would have to be.
+    #[inline]
     fn find_row(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Result<usize, usize> {
         let mut position = self.home(hash);
+        while self.rows[position].hash < hash {
+            position += 1;
+        }
         loop {
             let row = self.rows[position];
-            if row.address == NOWHERE {
+            if row.hash != hash || row.address == NOWHERE {
                 return Err(position);
             }
-            if row.hash == hash && is_it(row.address) {
+            if is_it(row.address) {
                 return Ok(position);
             }
-            position = self.next(position);
+            position += 1;
         }
     }
 
-    fn insert_at(&mut self, free: usize, row: Row) {
-        self.rows[free] = row;
+    /// Puts a row in, and moves up those that stand there, as far as the next gap.
+    #[inline]
+    fn insert_at(&mut self, mut position: usize, row: Row) {
+        let mut moved = row;
+        while moved.address != NOWHERE {
+            std::mem::swap(&mut self.rows[position], &mut moved);
+            position += 1;
+        }
+        if position == self.rows.len() {
+            self.rows.push(Row::FREE);
+        }
         self.len += 1;
-        if self.len > self.rows.len() / 4 * 3 {
-            self.resize(self.rows.len() * 2);
+        if self.len > self.homes / 4 * 3 {
+            self.resize(self.homes * 2);
         }
     }
 
-    /// Moves up the rows that would not be found behind a gap, so that there are no tombstones.
+    /// Moves back the rows behind a gap, as far as one that is at home, so that there are no tombstones.
+    #[inline]
     fn close_gap(&mut self, mut gap: usize) {
-        let mut position = gap;
         loop {
-            position = self.next(position);
-            let row = self.rows[position];
-            if row.address == NOWHERE {
+            let row = self.rows[gap + 1];
+            if row.address == NOWHERE || self.home(row.hash) > gap {
                 break;
             }
-            let (distance, to_gap) =
-                (self.distance(self.home(row.hash), position), self.distance(gap, position));
-            if distance >= to_gap {
-                self.rows[gap] = row;
-                gap = position;
-            }
+            self.rows[gap] = row;
+            gap += 1;
         }
         self.rows[gap] = Row::FREE;
     }
 
-    fn resize(&mut self, capacity: usize) {
-        let rows = std::mem::replace(&mut self.rows, vec![Row::FREE; capacity]);
+    fn resize(&mut self, homes: usize) {
+        self.homes = homes;
+        let rows = std::mem::replace(&mut self.rows, free_rows(homes));
+        let mut behind_last = 0;
         for row in rows.into_iter().filter(|row| row.address != NOWHERE) {
-            // No two rows are of one entry, so there is nothing to compare.
-            if let Err(free) = self.find_row(row.hash, |_| false) {
-                self.rows[free] = row;
+            let position = self.home(row.hash).max(behind_last);
+            behind_last = position + 1;
+            if behind_last == self.rows.len() {
+                self.rows.push(Row::FREE);
             }
+            self.rows[position] = row;
         }
     }
 
     /// Where the row of a hash belongs.
+    #[inline]
     fn home(&self, hash: u32) -> usize {
-        // The upper bits as a fraction of the table: a multiplication instead of a shift that would have to be stored.
-        (hash as usize * self.rows.len()) >> u32::BITS
-    }
-
-    fn next(&self, position: usize) -> usize {
-        (position + 1) & (self.rows.len() - 1)
-    }
-
-    fn distance(&self, from: usize, to: usize) -> usize {
-        to.wrapping_sub(from) & (self.rows.len() - 1)
+        // The hash as a fraction of the table: a multiplication instead of a shift that would have to be stored.
+        (hash as usize * self.homes) >> u32::BITS
     }
 }
 
 impl Row {
-    const FREE: Self = Self { hash: 0, address: NOWHERE };
+    /// Its hash ends the search for any other.
+    const FREE: Self = Self { hash: u32::MAX, address: NOWHERE };
 }
 
-/// The rows of a table that holds little.
+fn free_rows(homes: usize) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(homes + PUSHED_OUT);
+    rows.resize(homes + 1, Row::FREE);
+    rows
+}
+
+/// The homes of a table that holds little.
 const SMALL: usize = 128;
+/// Rows that are hardly ever pushed out of a table at its end. More of them take a copy of the table, once.
+const PUSHED_OUT: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -172,13 +190,18 @@ mod tests {
         KeyHash([0, 1 << 20, u32::MAX - 1, u32::MAX][usize::try_from(key % 4).unwrap()])
     }
 
+    fn find(table: &Table, entries: &Entries<u64>, KeyHash(hash): KeyHash, key: u64) -> Option<u32> {
+        let position = table.find_row(hash, |address| entries[address].key == key).ok()?;
+        Some(table.rows[position].address)
+    }
+
     #[track_caller]
     fn agrees_with_a_map(steps: u64, keys: u64, hash: impl Fn(u64) -> KeyHash) {
         let (mut entries, mut table, mut map) = (Entries::new(), Table::new(), HashMap::new());
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..steps {
             let key = random.u64(..keys);
-            let found = table.find(&entries, hash(key), &key);
+            let found = find(&table, &entries, hash(key), key);
             assert_eq!(found, map.get(&key).copied());
             if let Some(address) = found.filter(|_| random.bool()) {
                 table.remove(hash(key), address);
@@ -189,7 +212,7 @@ mod tests {
             }
         }
         for (key, address) in map {
-            assert_eq!(table.find(&entries, hash(key), &key), Some(address));
+            assert_eq!(find(&table, &entries, hash(key), key), Some(address));
         }
     }
 
@@ -213,9 +236,9 @@ mod tests {
         }
         assert!((100_000..300_000).contains(&table.capacity()));
         for key in 0..100_000_u64 {
-            let address = table.find(&entries, hasher.hash(&key), &key).unwrap();
+            let address = find(&table, &entries, hasher.hash(&key), key).unwrap();
             table.remove(hasher.hash(&key), address);
         }
-        assert_eq!(table.capacity(), SMALL);
+        assert_eq!(table.capacity(), SMALL + PUSHED_OUT);
     }
 }

@@ -9,6 +9,7 @@ const MAX: Duration = Duration::from_secs(1);
 
 /// A core and its model, side by side.
 struct Pair {
+    hasher: KeyHasher,
     core: Core<u64>,
     model: Model,
     epoch: Instant,
@@ -25,7 +26,7 @@ impl Pair {
             epoch,
         });
         let model = Model::new(overdue_after, BASE, MAX);
-        Self { core, model, epoch, now: Duration::ZERO }
+        Self { hasher: KeyHasher::default(), core, model, epoch, now: Duration::ZERO }
     }
 
     fn instant(&self) -> Instant {
@@ -33,7 +34,7 @@ impl Pair {
     }
 
     fn add(&mut self, key: u64, options: AddOptions) {
-        let hash = self.core.hasher().hash(&key);
+        let hash = self.hasher.hash(&key);
         self.core.add(key, hash, options, self.instant());
         self.model.add(key, options, self.now);
     }
@@ -44,7 +45,7 @@ impl Pair {
     }
 
     fn done(&mut self, key: u64) {
-        let (hash, now) = (self.core.hasher().hash(&key), self.instant());
+        let (hash, now) = (self.hasher.hash(&key), self.instant());
         self.core.done(&key, hash, || now);
         self.model.done(key);
     }

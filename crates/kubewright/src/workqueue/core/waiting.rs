@@ -1,8 +1,7 @@
 //! The entries that become ready later, soonest first.
 
-use super::entry::{Entries, Pending};
+use super::entry::{Entries, Order, Pending};
 use super::moment::Moment;
-use super::slab::NOWHERE;
 
 /// A binary heap that knows where each entry stands in it.
 ///
@@ -11,18 +10,19 @@ use super::slab::NOWHERE;
 #[derive(Debug)]
 pub(super) struct Waiting {
     heap: Vec<Node>,
-    next_order: u64,
+    next_order: Order,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     due: Moment,
+    order: Order,
     address: u32,
 }
 
 impl Waiting {
     pub(super) fn new() -> Self {
-        Self { heap: Vec::new(), next_order: 0 }
+        Self { heap: Vec::new(), next_order: Order::default() }
     }
 
     #[inline]
@@ -39,10 +39,8 @@ impl Waiting {
     pub(super) fn push<K>(&mut self, entries: &mut Entries<K>, address: u32, due: Moment) {
         let entry = &mut entries[address];
         entry.at = due;
-        entry.order = self.next_order;
         entry.pending = Pending::Waiting;
-        self.next_order += 1;
-        self.heap.push(Node { due, address });
+        self.heap.push(Node { due, order: self.next_order.advance(), address });
         self.sift_up(entries, self.heap.len() - 1);
     }
 
@@ -50,7 +48,7 @@ impl Waiting {
     pub(super) fn advance<K>(&mut self, entries: &mut Entries<K>, address: u32, due: Moment) {
         let entry = &mut entries[address];
         entry.at = due;
-        let position = entry.heap_position as usize;
+        let position = entry.heap_position() as usize;
         self.heap[position].due = due;
         self.sift_up(entries, position);
     }
@@ -58,7 +56,7 @@ impl Waiting {
     pub(super) fn remove<K>(&mut self, entries: &mut Entries<K>, address: u32) {
         let entry = &mut entries[address];
         entry.pending = Pending::No;
-        let position = std::mem::replace(&mut entry.heap_position, NOWHERE) as usize;
+        let position = entry.heap_position() as usize;
         self.heap.swap_remove(position);
         if position < self.heap.len() {
             let position = self.sift_up(entries, position);
@@ -70,26 +68,23 @@ impl Waiting {
     }
 
     /// Takes out the soonest entry if it is due, and tells since when.
+    #[inline]
     pub(super) fn pop_due<K>(&mut self, entries: &mut Entries<K>, now: Moment) -> Option<(u32, Moment)> {
-        let Node { due, address } = *self.heap.first().filter(|node| node.due <= now)?;
+        let Node { due, address, .. } = *self.heap.first().filter(|node| node.due <= now)?;
         self.remove(entries, address);
         Some((address, due))
     }
 
-    /// The addresses of all waiting entries, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
-        self.heap.iter().map(|node| node.address)
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.heap = Vec::new();
+    /// Forgets all entries, and returns their addresses.
+    pub(super) fn clear(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.heap).into_iter().map(|node| node.address).collect()
     }
 
     fn sift_up<K>(&mut self, entries: &mut Entries<K>, mut position: usize) -> usize {
         let node = self.heap[position];
         while position > 0 {
             let parent = (position - 1) / 2;
-            if !is_sooner(entries, node, self.heap[parent]) {
+            if !node.is_before(self.heap[parent]) {
                 break;
             }
             self.place(entries, self.heap[parent], position);
@@ -101,8 +96,8 @@ impl Waiting {
 
     fn sift_down<K>(&mut self, entries: &mut Entries<K>, mut position: usize) {
         let node = self.heap[position];
-        while let Some(child) = self.sooner_child(entries, position) {
-            if !is_sooner(entries, self.heap[child], node) {
+        while let Some(child) = self.sooner_child(position) {
+            if !self.heap[child].is_before(node) {
                 break;
             }
             self.place(entries, self.heap[child], position);
@@ -111,25 +106,27 @@ impl Waiting {
         self.place(entries, node, position);
     }
 
-    fn sooner_child<K>(&self, entries: &Entries<K>, position: usize) -> Option<usize> {
+    fn sooner_child(&self, position: usize) -> Option<usize> {
         let (left, right) = (2 * position + 1, 2 * position + 2);
         let left_node = *self.heap.get(left)?;
         match self.heap.get(right) {
-            Some(&right_node) if is_sooner(entries, right_node, left_node) => Some(right),
+            Some(&right_node) if right_node.is_before(left_node) => Some(right),
             _ => Some(left),
         }
     }
 
     fn place<K>(&mut self, entries: &mut Entries<K>, node: Node, position: usize) {
         self.heap[position] = node;
-        entries[node.address].heap_position =
-            u32::try_from(position).expect("the heap holds no more entries than there are addresses");
+        let position = u32::try_from(position).expect("the heap holds no more entries than there are addresses");
+        entries[node.address].set_heap_position(position);
     }
 }
 
-/// Whether `a` becomes ready before `b`. The order of being added decides between equal deadlines.
-fn is_sooner<K>(entries: &Entries<K>, a: Node, b: Node) -> bool {
-    a.due < b.due || (a.due == b.due && entries[a.address].order < entries[b.address].order)
+impl Node {
+    /// Whether it becomes ready first. The order of being added decides between equal deadlines.
+    fn is_before(self, other: Self) -> bool {
+        self.due < other.due || (self.due == other.due && self.order.is_before(other.order))
+    }
 }
 
 /// Below this many nodes a heap is not worth shrinking.

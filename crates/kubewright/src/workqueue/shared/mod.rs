@@ -1,12 +1,16 @@
 //! The state that all handles of a queue share, and the protocol between those who add and those who wait.
 //!
-//! Everything happens under one short lock; wakers run after it is released. The invariants, whenever the lock is free:
+//! Everything happens under short locks; wakers run after they are released. The invariants, whenever the lock of the state is free:
 //!
 //! - for each key that could be handed out, a getter has been called and is on its way, unless no getter waits;
+//! - while a getter waits, whoever leaves a key in the inbox learns of it under the inbox's lock, and sees to it;
 //! - if keys wait for their time and a getter waits, then either one of the getters, the *timekeeper*, sleeps until the
 //!   earliest of these times, or a getter that has been called is on its way and will see to it.
 //!
-//! A getter that leaves, with a key or because its future was dropped, restores them by calling the next.
+//! A getter that leaves, with a key or because its future was dropped, restores them by calling the next. The lock of the inbox
+//! may be taken under that of the state, never the other way round.
+
+mod inbox;
 
 use std::future::poll_fn;
 use std::hash::Hash;
@@ -16,14 +20,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use self::inbox::{Inbox, Next};
 use super::AddOptions;
-use super::core::{Core, CoreOptions, KeyHash, KeyHasher};
+use super::core::{Arrival, Core, CoreOptions, KeyHasher};
 use super::line::{Ticket, WaitLine};
 use super::metrics::QueueStats;
 use super::runtime::{Lock, Runtime};
 
 /// A queue in a world `R`.
 pub(super) struct Shared<K: Send, R: Runtime> {
+    inbox: Inbox<K, R>,
     state: R::Lock<State<K>>,
     hasher: KeyHasher,
     runtime: R,
@@ -32,6 +38,10 @@ pub(super) struct Shared<K: Send, R: Runtime> {
 #[derive(Debug)]
 struct State<K> {
     core: Core<K>,
+    /// The list that takes the place of the inbox's.
+    emptied: Vec<Arrival<K>>,
+    /// What the inbox was told.
+    urgent: bool,
     getters: WaitLine,
     timekeeper: Option<Timekeeper>,
     drainers: WaitLine,
@@ -47,29 +57,55 @@ struct Timekeeper {
 impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
     pub(super) fn new(runtime: R, options: CoreOptions<K>) -> Self {
         let core = Core::new(options);
-        let hasher = core.hasher().clone();
-        let state =
-            State { core, getters: WaitLine::default(), timekeeper: None, drainers: WaitLine::default() };
-        Self { state: R::Lock::new(state), hasher, runtime }
+        let state = State {
+            core,
+            emptied: Vec::new(),
+            urgent: false,
+            getters: WaitLine::default(),
+            timekeeper: None,
+            drainers: WaitLine::default(),
+        };
+        Self {
+            inbox: Inbox::new(),
+            state: R::Lock::new(state),
+            hasher: KeyHasher::default(),
+            runtime,
+        }
     }
 
+    #[inline]
     pub(super) fn add(&self, key: K, options: AddOptions) {
         let (hash, now) = (self.hasher.hash(&key), self.runtime.now());
-        self.change(|core| core.add(key, hash, options, now));
+        let AddOptions { after, rate_limited, priority } = options;
+        if rate_limited || !after.is_zero() {
+            return self.change(|core| core.add(key, hash, options, now));
+        }
+        match self.inbox.push(Arrival { key, hash, priority, now }) {
+            Next::Nothing => {}
+            Next::Merge => self.merge_if_free(),
+            Next::Deliver => self.change(|_| ()),
+        }
     }
 
     /// Adds keys in batches: one lock for many keys, but not for so many that others wait long. The iterator, which is the
     /// caller's code, runs outside of the lock.
     pub(super) fn add_all(&self, keys: impl IntoIterator<Item = K>, options: AddOptions) {
+        let AddOptions { after, rate_limited, priority } = options;
         let mut keys = keys.into_iter();
         loop {
-            let hashed = |key| (self.hasher.hash(&key), key);
-            let batch: Vec<(KeyHash, K)> = keys.by_ref().take(BATCH).map(hashed).collect();
+            let now = self.runtime.now();
+            let arrival = |key| Arrival { hash: self.hasher.hash(&key), key, priority, now };
+            let mut batch: Vec<_> = keys.by_ref().take(BATCH).map(arrival).collect();
             if batch.is_empty() {
                 return;
             }
-            let now = self.runtime.now();
-            self.change(|core| batch.into_iter().for_each(|(hash, key)| core.add(key, hash, options, now)));
+            self.change(|core| {
+                if rate_limited || !after.is_zero() {
+                    batch.into_iter().for_each(|arrival| core.add(arrival.key, arrival.hash, options, now));
+                } else {
+                    core.add_arrivals(&mut batch);
+                }
+            });
         }
     }
 
@@ -78,9 +114,14 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
         poll_fn(|context| getter.poll(context)).await
     }
 
+    #[inline]
     pub(super) fn done(&self, key: &K) {
         let hash = self.hasher.hash(key);
-        self.change(|core| core.done(key, hash, || self.runtime.now()));
+        let waker = self.state.with(|state| {
+            state.core.done(key, hash, || self.runtime.now());
+            state.call(&self.inbox)
+        });
+        self.wake(waker);
     }
 
     pub(super) fn forget(&self, key: &K) {
@@ -115,25 +156,54 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
         poll_fn(|context| drainer.poll(context)).await;
     }
 
-    /// Changes the core and calls whom that concerns.
+    /// Merges what lies in the inbox, changes the core, and calls whom that concerns.
     fn change<T>(&self, change: impl FnOnce(&mut Core<K>) -> T) -> T {
-        let (result, waker) = self.state.with(|state| (change(&mut state.core), state.call()));
+        let (result, waker) = self.state.with(|state| {
+            state.merge(&self.inbox);
+            (change(&mut state.core), state.call(&self.inbox))
+        });
         self.wake(waker);
         result
     }
 
+    /// Merges what lies in the inbox, unless somebody has the state: then the next one sees to it.
+    fn merge_if_free(&self) {
+        let merged = self.state.try_with(|state| {
+            state.merge(&self.inbox);
+            state.call(&self.inbox)
+        });
+        self.wake(merged.flatten());
+    }
+
     /// Wakes a task, then all others that are to be called.
+    #[inline]
     fn wake(&self, mut waker: Option<Waker>) {
         while let Some(called) = waker {
             called.wake();
-            waker = self.state.with(State::call);
+            waker = self.state.with(|state| state.call(&self.inbox));
         }
     }
 }
 
-impl<K: Clone + Eq + Hash> State<K> {
+impl<K: Clone + Eq + Hash + Send> State<K> {
+    /// Merges what lies in the inbox.
+    fn merge<R: Runtime>(&mut self, inbox: &Inbox<K, R>) {
+        inbox.swap(&mut self.emptied);
+        self.core.add_arrivals(&mut self.emptied);
+    }
+
     /// Calls one task if the invariants ask for it.
-    fn call(&mut self) -> Option<Waker> {
+    #[inline]
+    fn call<R: Runtime>(&mut self, inbox: &Inbox<K, R>) -> Option<Waker> {
+        let urgent = self.getters.is_waiting();
+        if urgent != self.urgent {
+            self.urgent = urgent;
+            inbox.set_urgent(urgent, &mut self.emptied);
+            self.core.add_arrivals(&mut self.emptied);
+        }
+        if !urgent && !self.drainers.is_waiting() {
+            return None;
+        }
         if self.core.is_drained()
             && let Some(waker) = self.drainers.call_first()
         {
@@ -189,12 +259,13 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Getter<'_, K, R> {
         let now = || self.shared.runtime.now();
         let (found, next) = self.shared.state.with(|state| {
             let place = self.leave(state);
+            state.merge(&self.shared.inbox);
             let found = match state.core.take(now) {
                 Some(key) => Found::Key(key),
                 None if state.core.is_shut_down() => Found::ShutDown,
                 None => Found::Nothing(self.join(state, place, waker)),
             };
-            (found, state.call())
+            (found, state.call(&self.shared.inbox))
         });
         self.shared.wake(next);
         found
@@ -227,7 +298,7 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Drop for Getter<'_, K, R> {
         if self.ticket.is_some() {
             let next = self.shared.state.with(|state| {
                 self.leave(state);
-                state.call()
+                state.call(&self.shared.inbox)
             });
             self.shared.wake(next);
         }

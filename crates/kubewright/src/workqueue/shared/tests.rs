@@ -87,6 +87,10 @@ impl<T: Send> Lock<T> for Mutex<T> {
     fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut self.lock().unwrap())
     }
+
+    fn try_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
+        self.try_lock().ok().map(|mut value| f(&mut value))
+    }
 }
 
 type Queue = Arc<Shared<u64, Explored>>;
