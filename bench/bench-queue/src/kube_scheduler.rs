@@ -44,7 +44,8 @@ fn round<K: Key>(name: &'static str, load: Load, keys: &[K], runtime: &Runtime) 
         let (move_time, first) = round::time_per_key(load, || take_requests(scheduler.as_mut()));
         let bytes = round::bytes_per_key(load, before);
         let remaining = load.keys - usize::from(first);
-        let (get, ()) = round::time_per_key(load, || runtime.block_on(consume(scheduler.as_mut(), remaining)));
+        let (get, ()) =
+            round::time_per_key(load, || runtime.block_on(consume(scheduler.as_mut(), remaining)));
         (send_time + move_time, get, bytes)
     };
     let (first_add, first_get, bytes) = fill();

@@ -27,7 +27,8 @@ fn next<K: Clone + Eq + std::hash::Hash + Send + std::fmt::Debug + 'static>(queu
     queue.get().now_or_never().expect("a key is ready").expect("the queue is open").0
 }
 
-/// k#104991: popping by re-slicing kept 2 GB of keys alive.
+/// k#104991: popping by re-slicing kept 2 GB of keys alive. Here keys that are done go in batches while others are ready, and at once
+/// when none is.
 #[tokio::test(start_paused = true)]
 async fn dequeue_releases_memory() {
     let queue = queue::<Arc<str>>();
@@ -37,11 +38,13 @@ async fn dequeue_releases_memory() {
         keys.push(Arc::downgrade(&key));
         queue.add(key);
     }
-    for taken in keys {
+    for taken in 1..=keys.len() {
         let key = queue.get().await.unwrap().0;
         queue.done(&key);
         drop(key);
-        assert!(taken.upgrade().is_none(), "the queue still holds it");
+        let held = keys[..taken].iter().filter(|key| key.upgrade().is_some()).count();
+        let may_be_held = if queue.is_empty() { 0 } else { 16 };
+        assert!(held <= may_be_held, "after {taken} keys the queue still holds {held} of them");
     }
 }
 

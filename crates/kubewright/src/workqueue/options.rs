@@ -25,8 +25,8 @@ pub struct QueueOptions<K> {
     /// How long a key may be ready before priorities have to give way to it; `None` means that they never do.
     ///
     /// Default: 60 s. A key that has been ready for half of this time is overdue. While there are overdue keys, every second
-    /// hand-out goes to the one that has been ready longest, whatever its priority; the others go by priority. So a key
-    /// is handed out within this time as long as the workers get through twice the number of overdue keys in the other half of
+    /// hand-out goes to the one that has been ready longest among the first in line of each priority; the others go by priority. So
+    /// a key is handed out within this time as long as the workers get through twice the number of overdue keys in the other half of
     /// it, and a backlog of old keys never takes more than half of the workers' turns from new ones.
     ///
     /// # Differences from Go
@@ -112,6 +112,12 @@ impl AddOptions {
     /// The defaults: at once, not rate limited, priority 0.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Whether the key becomes ready at once, whatever the rate limiter says.
+    #[inline]
+    pub(super) fn is_immediate(&self) -> bool {
+        self.after.is_zero() && !self.rate_limited
     }
 
     /// Sets [`after`](Self::after).

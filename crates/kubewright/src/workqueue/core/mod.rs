@@ -229,7 +229,7 @@ impl<K: Clone + Eq + Hash> Core<K> {
     /// Refuses what comes from now on, and drops what waits. What is ready is still handed out.
     pub(super) fn start_draining(&mut self) {
         if self.phase == Phase::Open {
-                self.phase = Phase::Draining;
+            self.phase = Phase::Draining;
             let waiting = self.waiting.clear();
             self.drop_pending(waiting);
         }

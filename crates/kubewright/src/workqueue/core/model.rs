@@ -100,7 +100,8 @@ impl Model {
                 self.overdue_after.is_some_and(|after| now.saturating_sub(request.at) >= after)
             })
             .filter(|(key, request)| {
-                let is_before_it = |other: &Request| other.priority == request.priority && other.place < request.place;
+                let is_before_it =
+                    |other: &Request| other.priority == request.priority && other.place < request.place;
                 !free.iter().any(|(other_key, other)| other_key != key && is_before_it(other))
             })
             .filter(|_| !self.overdue_had_its_turn && levels.iter().any(|&level| level != levels[0]))

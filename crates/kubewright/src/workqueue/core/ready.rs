@@ -100,7 +100,8 @@ impl Ready {
         levels.values().flat_map(|level| level.line.iter(entries)).collect()
     }
 
-    /// Of the heads of all lines the one that has been ready longest, if it is overdue.
+    /// Of the heads of all lines the one that has been ready longest, if it is overdue. An entry whose priority was raised may have
+    /// been ready for longer than those before it; its age counts once it is the head.
     #[inline]
     fn overdue<K>(&mut self, entries: &mut Entries<K>, now: Moment) -> Option<u32> {
         let overdue_after = self.overdue_after?;

@@ -25,7 +25,7 @@ impl<T> Slab<T> {
     }
 
     /// Stores a value and returns its address.
-    #[inline(always)]
+    #[inline]
     pub(super) fn insert(&mut self, value: T) -> u32 {
         let number = match self.open.first() {
             Some(&number) => number,
@@ -134,7 +134,7 @@ impl<T> Chunk<T> {
         self.live == CHUNK
     }
 
-    #[inline(always)]
+    #[inline]
     fn insert(&mut self, value: T) -> u32 {
         self.live += 1;
         let offset = self.vacant;
@@ -163,7 +163,7 @@ impl<T> Chunk<T> {
     }
 }
 
-/// Slots in a chunk: 20 kB of entries with the usual 32-byte key.
+/// Slots in a chunk: 16 kB of entries with the usual 32-byte key.
 const CHUNK: usize = 1 << CHUNK_BITS;
 const CHUNK_BITS: u32 = 8;
 const OFFSET: u32 = (1 << CHUNK_BITS) - 1;

@@ -39,6 +39,18 @@ impl Pair {
         self.model.add(key, options, self.now);
     }
 
+    /// Adds keys that lay in the inbox together.
+    fn add_arrivals(&mut self, keys: impl Iterator<Item = (u64, i32)>) {
+        let now = self.instant();
+        let mut arrivals = Vec::new();
+        for (key, priority) in keys {
+            arrivals.push(Arrival { key, hash: self.hasher.hash(&key), priority, now });
+            self.model.add(key, AddOptions::new().priority(priority), self.now);
+        }
+        self.core.add_arrivals(&mut arrivals);
+        assert!(arrivals.is_empty());
+    }
+
     fn take(&mut self) {
         let now = self.instant();
         assert_eq!(self.core.take(|| now), self.model.take(self.now), "the next hand-out");
@@ -53,7 +65,12 @@ impl Pair {
     fn step(&mut self, random: &mut fastrand::Rng, keys: u64) {
         let key = random.u64(..keys);
         match random.u8(..100) {
-            0..40 => self.add(key, options(random)),
+            0..35 => self.add(key, options(random)),
+            35..40 => {
+                let count = random.usize(..40);
+                let arrivals: Vec<_> = (0..count).map(|_| (random.u64(..keys), random.i32(-2..=2))).collect();
+                self.add_arrivals(arrivals.into_iter());
+            }
             40..65 => self.take(),
             65..85 => {
                 let running: Vec<u64> = self.model.running().collect();
@@ -113,18 +130,16 @@ fn options(random: &mut fastrand::Rng) -> AddOptions {
     options
 }
 
-/// A million steps in short episodes, so that a failing one is short enough to be followed.
-#[test]
-fn core_does_what_the_model_does() {
-    const EPISODES: u64 = 5_000;
-    const STEPS: u64 = 200;
-    for seed in 0..EPISODES {
+/// Short episodes, so that a failing one is short enough to be followed.
+fn core_does_what_the_model_does(episodes: std::ops::Range<u64>, steps: u64) {
+    for seed in episodes {
         let mut random = fastrand::Rng::with_seed(seed);
         let overdue_after = random.bool().then(|| Duration::from_millis(random.u64(1..200)));
-        let keys = random.u64(1..16);
+        let most_keys = if random.u8(..4) == 0 { 100 } else { 16 };
+        let keys = random.u64(1..=most_keys);
         let mut pair = Pair::new(overdue_after);
         let episode = std::panic::AssertUnwindSafe(|| {
-            (0..STEPS).for_each(|_| pair.step(&mut random, keys));
+            (0..steps).for_each(|_| pair.step(&mut random, keys));
             if random.bool() {
                 pair.core.shut_down();
                 pair.model.shut_down();
@@ -136,4 +151,15 @@ fn core_does_what_the_model_does() {
             std::panic::resume_unwind(cause);
         }
     }
+}
+
+#[test]
+fn core_does_what_the_model_does_for_a_million_steps() {
+    core_does_what_the_model_does(0..5_000, 200);
+}
+
+#[test]
+#[ignore = "minutes with --release"]
+fn core_does_what_the_model_does_in_a_million_episodes() {
+    core_does_what_the_model_does(0..1_000_000, 100);
 }

@@ -117,7 +117,8 @@ impl Waiting {
 
     fn place<K>(&mut self, entries: &mut Entries<K>, node: Node, position: usize) {
         self.heap[position] = node;
-        let position = u32::try_from(position).expect("the heap holds no more entries than there are addresses");
+        let position =
+            u32::try_from(position).expect("the heap holds no more entries than there are addresses");
         entries[node.address].set_heap_position(position);
     }
 }

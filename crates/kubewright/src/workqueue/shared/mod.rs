@@ -65,22 +65,17 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
             timekeeper: None,
             drainers: WaitLine::default(),
         };
-        Self {
-            inbox: Inbox::new(),
-            state: R::Lock::new(state),
-            hasher: KeyHasher::default(),
-            runtime,
-        }
+        Self { inbox: Inbox::new(), state: R::Lock::new(state), hasher: KeyHasher::default(), runtime }
     }
 
     #[inline]
     pub(super) fn add(&self, key: K, options: AddOptions) {
         let (hash, now) = (self.hasher.hash(&key), self.runtime.now());
-        let AddOptions { after, rate_limited, priority } = options;
-        if rate_limited || !after.is_zero() {
+        if !options.is_immediate() {
             return self.change(|core| core.add(key, hash, options, now));
         }
-        match self.inbox.push(Arrival { key, hash, priority, now }) {
+        let arrival = Arrival { key, hash, priority: options.priority, now };
+        match self.inbox.push(arrival) {
             Next::Nothing => {}
             Next::Merge => self.merge_if_free(),
             Next::Deliver => self.change(|_| ()),
@@ -90,20 +85,21 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
     /// Adds keys in batches: one lock for many keys, but not for so many that others wait long. The iterator, which is the
     /// caller's code, runs outside of the lock.
     pub(super) fn add_all(&self, keys: impl IntoIterator<Item = K>, options: AddOptions) {
-        let AddOptions { after, rate_limited, priority } = options;
         let mut keys = keys.into_iter();
         loop {
             let now = self.runtime.now();
-            let arrival = |key| Arrival { hash: self.hasher.hash(&key), key, priority, now };
+            let arrival =
+                |key| Arrival { hash: self.hasher.hash(&key), key, priority: options.priority, now };
             let mut batch: Vec<_> = keys.by_ref().take(BATCH).map(arrival).collect();
             if batch.is_empty() {
                 return;
             }
             self.change(|core| {
-                if rate_limited || !after.is_zero() {
-                    batch.into_iter().for_each(|arrival| core.add(arrival.key, arrival.hash, options, now));
-                } else {
-                    core.add_arrivals(&mut batch);
+                if options.is_immediate() {
+                    return core.add_arrivals(&mut batch);
+                }
+                for Arrival { key, hash, .. } in batch {
+                    core.add(key, hash, options, now);
                 }
             });
         }
