@@ -35,13 +35,12 @@ pub(crate) trait Key: Clone + Eq + Hash + Send + Sync + std::fmt::Debug + 'stati
 impl<K: Clone + Eq + Hash + Send + Sync + std::fmt::Debug + 'static> Key for K {}
 
 impl Load {
-    /// How many rounds every queue gets: as many chances as the others for one that nothing disturbs. A million keys take one of the
-    /// peers a quarter of a minute.
+    /// How many rounds every queue gets in each pass. One with a million keys takes one of the peers a quarter of a minute.
     pub(crate) fn rounds(self) -> usize {
         match self.keys {
-            0..100_000 => 15,
-            100_000..1_000_000 => 5,
-            _ => 3,
+            0..100_000 => 5,
+            100_000..1_000_000 => 2,
+            _ => 1,
         }
     }
 
@@ -53,6 +52,16 @@ impl Load {
 }
 
 impl Row {
+    /// Takes each row at its best. All passes have the same rows in the same order.
+    pub(crate) fn best_of_each(passes: &[Vec<Self>]) -> Vec<Self> {
+        let rows = passes.iter().map(Vec::len).min().unwrap_or(0);
+        let best = |index: usize| {
+            let row: Vec<Self> = passes.iter().map(|pass| pass[index].clone()).collect();
+            Self::best(&row)
+        };
+        (0..rows).filter_map(best).collect()
+    }
+
     /// The best of each column: what the queue takes where nothing else disturbs it.
     pub(crate) fn best(rows: &[Self]) -> Option<Self> {
         let first = rows.first()?;
