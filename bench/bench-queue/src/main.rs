@@ -10,7 +10,7 @@
 //! shows in the figures of the plain list, which does the least that any queue must.
 //!
 //! The Go programs are built from `bench/peers/go` if Go is installed; otherwise the report says that they are missing. `-- --ours`
-//! leaves the peers out, for one minute instead of several.
+//! leaves the peers out, for a minute instead of a dozen.
 
 mod go_peers;
 mod goals;
@@ -42,7 +42,7 @@ const CHURN: u64 = 10_000_000;
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Options {
-    /// Leaves the peers out: one minute instead of several.
+    /// Leaves the peers out: a minute instead of a dozen.
     #[arg(long)]
     ours: bool,
 }

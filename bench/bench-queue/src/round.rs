@@ -35,12 +35,11 @@ pub(crate) trait Key: Clone + Eq + Hash + Send + Sync + std::fmt::Debug + 'stati
 impl<K: Clone + Eq + Hash + Send + Sync + std::fmt::Debug + 'static> Key for K {}
 
 impl Load {
-    /// How many rounds every queue gets in each pass. One with a million keys takes one of the peers a quarter of a minute.
+    /// How many rounds every queue gets in each pass. With a million keys a round of the slowest takes a quarter of a minute.
     pub(crate) fn rounds(self) -> usize {
         match self.keys {
             0..100_000 => 5,
-            100_000..1_000_000 => 2,
-            _ => 1,
+            _ => 2,
         }
     }
 
