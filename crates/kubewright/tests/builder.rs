@@ -111,8 +111,7 @@ async fn owners(configure: impl FnOnce(Builder) -> Builder) -> Vec<usize> {
     for name in ["controller", "owner", "stranger"] {
         owners.push(env.create(&config_map(name, &[])).await);
     }
-    let builder = Controller::builder(&manager).for_::<ConfigMap>();
-    configure(builder).complete(counter.clone()).unwrap();
+    configure(Controller::builder(&manager)).complete(counter.clone()).unwrap();
     let running = env.run(manager);
     for owner in &owners {
         counter.wait_for(&Request::of(owner), 1).await;
@@ -130,17 +129,25 @@ async fn owners(configure: impl FnOnce(Builder) -> Builder) -> Vec<usize> {
 
 #[tokio::test(start_paused = true)]
 async fn owned_objects_reconcile_their_controller() {
-    assert_eq!(owners(|it| it.owns::<Secret>()).await, [2, 0, 0]);
+    assert_eq!(owners(|it| it.for_::<ConfigMap>().owns::<Secret>()).await, [2, 0, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_owner_may_be_named_after_the_owned() {
+    assert_eq!(owners(|it| it.owns::<Secret>().for_::<ConfigMap>()).await, [2, 0, 0]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn owned_objects_reconcile_every_owner_if_asked_to() {
-    assert_eq!(owners(|it| it.owns_with::<Secret>(OwnsOptions::new().match_every_owner())).await, [2, 2, 0]);
+    assert_eq!(
+        owners(|it| it.for_::<ConfigMap>().owns_with::<Secret>(OwnsOptions::new().match_every_owner())).await,
+        [2, 2, 0]
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn owned_objects_can_be_watched_by_their_metadata_alone() {
-    assert_eq!(owners(|it| it.owns::<PartialObjectMeta<Secret>>()).await, [2, 0, 0]);
+    assert_eq!(owners(|it| it.for_::<ConfigMap>().owns::<PartialObjectMeta<Secret>>()).await, [2, 0, 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -268,11 +275,11 @@ async fn the_log_constructor_makes_the_span_of_a_reconcile() {
     let (journal, counter) = (Journal::default(), Counter::default());
     let seen = Arc::new(journal.clone());
     Controller::builder(&manager)
-        .for_::<ConfigMap>()
         .log_constructor(move |controller, request, id| {
             seen.write(format!("{controller} {request} {}", id.to_string().len()));
             tracing::Span::none()
         })
+        .for_::<ConfigMap>()
         .complete(counter.clone())
         .unwrap();
     let running = env.run(manager);

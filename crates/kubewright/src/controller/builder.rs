@@ -20,7 +20,8 @@ use crate::{
 
 /// Builds a controller; made by [`Controller::builder`].
 ///
-/// Watches are started in the order in which they were declared. Predicates of the whole controller judge before those of a watch.
+/// Watches are started in the order in which they were declared; [`with_options`](Self::with_options) and [`queue`](Self::queue) replace what was
+/// set before. Apart from that, the order of the calls does not matter. Predicates of the whole controller judge before those of a watch.
 ///
 /// Source: controller-runtime `builder.TypedBuilder`.
 #[must_use = "a controller that is not completed does nothing"]
@@ -29,17 +30,25 @@ pub struct Builder<R: RequestType = Request> {
     name: Option<String>,
     for_: Option<Kind>,
     for_again: Option<Kind>,
-    owns_without_for: bool,
     filters: Vec<Arc<dyn Predicate<AnyObject>>>,
     watches: Vec<Watch<R>>,
     options: ControllerOptions,
     own_concurrency: bool,
     queue: QueueOptions<R>,
-    log_constructor: LogConstructor<R>,
+    log_constructor: Option<LogConstructor<R>>,
+    default_log_constructor: LogConstructor<R>,
 }
 
-/// A source that is made at the end, when all filters are known.
-type Watch<R> = Box<dyn FnOnce(&Cache, Vec<Arc<dyn Predicate<AnyObject>>>) -> Box<dyn DynSource<R>> + Send>;
+/// A source that is made at the end, when all else is known.
+type Watch<R> = Box<dyn FnOnce(&Surroundings<'_>) -> Result<Box<dyn DynSource<R>>, BuildError> + Send>;
+
+/// What a watch has to know of the rest of its controller.
+struct Surroundings<'a> {
+    cache: &'a Cache,
+    filters: &'a [Arc<dyn Predicate<AnyObject>>],
+    /// The kind of [`Builder::for_`].
+    owner: Option<&'a Kind>,
+}
 
 impl Builder<Request> {
     /// Reconciles objects `K`: each event of one enqueues its key. Names the controller after the kind. Called once.
@@ -55,8 +64,25 @@ impl Builder<Request> {
             return self;
         }
         self.for_ = Some(kind.clone());
-        self.log_constructor = log_constructor::for_kind(kind);
-        self.watch_kind(handler::enqueue_request_for_object(), options)
+        self.default_log_constructor = log_constructor::for_kind(kind);
+        self.watches_with(handler::enqueue_request_for_object(), options)
+    }
+
+    /// Reconciles the object that owns a `K` when the `K` changes: that of the kind given to [`for_`](Self::for_) which the owner references
+    /// name as controller.
+    pub fn owns<K: Object>(self) -> Self {
+        self.owns_with::<K>(OwnsOptions::new())
+    }
+
+    /// As [`owns`](Self::owns), with options.
+    pub fn owns_with<K: Object>(mut self, options: OwnsOptions<K>) -> Self {
+        self.watches.push(Box::new(move |surroundings| {
+            let owner = surroundings.owner.ok_or(BuildError::OwnsWithoutFor)?;
+            let owners = handler::EnqueueRequestForOwner::of_kind(owner.clone());
+            let owners = if options.every_owner { owners.every_owner() } else { owners };
+            Ok(surroundings.kind(owners, options.watch))
+        }));
+        self
     }
 }
 
@@ -68,12 +94,12 @@ impl<R: RequestType> Builder<R> {
             name: None,
             for_: None,
             for_again: None,
-            owns_without_for: false,
             filters: Vec::new(),
             watches: Vec::new(),
             own_concurrency: false,
             queue: QueueOptions::default(),
-            log_constructor: log_constructor::for_request(),
+            log_constructor: None,
+            default_log_constructor: log_constructor::for_request(),
         }
     }
 
@@ -83,13 +109,18 @@ impl<R: RequestType> Builder<R> {
     }
 
     /// As [`watches`](Self::watches), with options.
-    pub fn watches_with<K: Object>(self, handler: impl EventHandler<K, R>, options: WatchOptions<K>) -> Self {
-        self.watch_kind(handler, options)
+    pub fn watches_with<K: Object>(
+        mut self,
+        handler: impl EventHandler<K, R>,
+        options: WatchOptions<K>,
+    ) -> Self {
+        self.watches.push(Box::new(|surroundings| Ok(surroundings.kind(handler, options))));
+        self
     }
 
     /// Starts a source that is not a kind of the manager's cache. [`with_event_filter`](Self::with_event_filter) does not apply to it.
     pub fn watches_raw_source(mut self, source: impl Source<R>) -> Self {
-        self.watches.push(Box::new(move |_, _| Box::new(source)));
+        self.watches.push(Box::new(|_| Ok(Box::new(source))));
         self
     }
 
@@ -148,13 +179,13 @@ impl<R: RequestType> Builder<R> {
         self
     }
 
-    /// Makes the span of each reconcile, from the controller's name, the request and the reconcile id. Call it after [`for_`](Builder::for_), which
-    /// sets one of its own: controller, group, kind, object, namespace, name, reconcile id.
+    /// Makes the span of each reconcile, from the controller's name, the request and the reconcile id. Default: a span `reconcile` with
+    /// controller, reconcile id and the request; after [`for_`](Builder::for_) with group, kind, object, namespace and name.
     pub fn log_constructor(
         mut self,
         construct: impl Fn(&str, &R, ReconcileId) -> tracing::Span + Send + Sync + 'static,
     ) -> Self {
-        self.log_constructor = Arc::new(construct);
+        self.log_constructor = Some(Arc::new(construct));
         self
     }
 
@@ -191,9 +222,6 @@ impl<R: RequestType> Builder<R> {
         if let (Some(first), Some(second)) = (&self.for_, &self.for_again) {
             return Err(BuildError::ForTwice { first: first.to_string(), second: second.to_string() });
         }
-        if self.owns_without_for {
-            return Err(BuildError::OwnsWithoutFor);
-        }
         if self.watches.is_empty() {
             return Err(BuildError::NoWatches);
         }
@@ -211,46 +239,30 @@ impl<R: RequestType> Builder<R> {
         if queue.name.is_empty() {
             queue.name.clone_from(&name);
         }
-        let cache = self.manager.cache();
-        let sources = self.watches.into_iter().map(|watch| watch(cache, self.filters.clone())).collect();
+        let surroundings =
+            Surroundings { cache: self.manager.cache(), filters: &self.filters, owner: self.for_.as_ref() };
+        let sources: Vec<_> =
+            self.watches.into_iter().map(|watch| watch(&surroundings)).collect::<Result<_, _>>()?;
         Ok(Controller::new(Parts {
             name: name.into(),
             sources,
             reconciler: Arc::new(reconciler),
             queue,
             options,
-            log_constructor: self.log_constructor,
+            log_constructor: self.log_constructor.unwrap_or(self.default_log_constructor),
             elected: self.manager.elected_token(),
         }))
     }
-
-    fn watch_kind<K: Object>(mut self, handler: impl EventHandler<K, R>, options: WatchOptions<K>) -> Self {
-        self.watches.push(Box::new(move |cache, filters| {
-            let source = source::kind(cache, handler);
-            Box::new(source.with_filters(filters).with_predicates(options.predicates))
-        }));
-        self
-    }
 }
 
-impl Builder<Request> {
-    /// Reconciles the object that owns a `K` when the `K` changes: that of the kind given to [`for_`](Self::for_) which the owner references
-    /// name as controller.
-    pub fn owns<K: Object>(self) -> Self {
-        self.owns_with::<K>(OwnsOptions::new())
-    }
-
-    /// As [`owns`](Self::owns), with options.
-    pub fn owns_with<K: Object>(mut self, options: OwnsOptions<K>) -> Self {
-        let Some(owner) = self.for_.clone() else {
-            self.owns_without_for = true;
-            return self;
-        };
-        let mut handler = handler::EnqueueRequestForOwner::of_kind(owner);
-        if options.every_owner {
-            handler = handler.every_owner();
-        }
-        self.watch_kind(handler, options.watch)
+impl Surroundings<'_> {
+    fn kind<K: Object, R: RequestType>(
+        &self,
+        handler: impl EventHandler<K, R>,
+        options: WatchOptions<K>,
+    ) -> Box<dyn DynSource<R>> {
+        let source = source::kind(self.cache, handler);
+        Box::new(source.with_filters(self.filters.to_vec()).with_predicates(options.predicates))
     }
 }
 
