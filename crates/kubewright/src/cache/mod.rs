@@ -66,7 +66,12 @@ impl Cache {
 
     /// Follows `K` from now on (or from the start), before anybody reads it.
     pub fn watch<K: Object>(&self) {
-        self.informer(&Kind::of::<K>());
+        self.watch_kind(&Kind::of::<K>());
+    }
+
+    /// As [`watch`](Self::watch), of a kind that may be known at run time only.
+    pub fn watch_kind(&self, kind: &Kind) {
+        self.informer(kind);
     }
 
     /// The informer of a kind; made at the first call.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kube::core::SelectorExt;
 
 use super::{Cache, CacheError, DecodeError, ListOptions, informer::Informer, store::Entry};
-use crate::object::{Kind, Object, ObjectKey};
+use crate::object::{Kind, Object, ObjectKey, View};
 
 impl Cache {
     /// Reads one object.
@@ -15,14 +15,28 @@ impl Cache {
     /// # Errors
     /// [`CacheError::NotFound`], also for an object that exists but has not been heard of yet.
     pub async fn get<K: Object>(&self, key: &ObjectKey) -> Result<Arc<K>, CacheError> {
-        read(&*self.synced_informer(&Kind::of::<K>()).await?, key)
+        self.get_as(&Kind::of::<K>(), key).await
+    }
+
+    /// As [`get`](Self::get), of any kind, read as a `V`.
+    pub async fn get_as<V: View>(&self, kind: &Kind, key: &ObjectKey) -> Result<Arc<V>, CacheError> {
+        read(&*self.synced_informer(kind).await?, key)
     }
 
     /// Reads the objects that `options` ask for, in no order.
     ///
     /// Objects that do not decode as `K` are logged and left out.
     pub async fn list<K: Object>(&self, options: &ListOptions) -> Result<Vec<Arc<K>>, CacheError> {
-        Ok(read_list(&*self.synced_informer(&Kind::of::<K>()).await?, options))
+        self.list_as(&Kind::of::<K>(), options).await
+    }
+
+    /// As [`list`](Self::list), of any kind, read as a `V`.
+    pub async fn list_as<V: View>(
+        &self,
+        kind: &Kind,
+        options: &ListOptions,
+    ) -> Result<Vec<Arc<V>>, CacheError> {
+        Ok(read_list(&*self.synced_informer(kind).await?, options))
     }
 
     /// Waits until `condition` holds for an object, or for its absence (`None`); gives what it held for. Looks at every state that the cache has
@@ -33,9 +47,19 @@ impl Cache {
     pub async fn wait_for<K: Object>(
         &self,
         key: &ObjectKey,
-        mut condition: impl FnMut(Option<&K>) -> bool,
+        condition: impl FnMut(Option<&K>) -> bool,
     ) -> Result<Option<Arc<K>>, CacheError> {
-        let informer = self.synced_informer(&Kind::of::<K>()).await?;
+        self.wait_for_as(&Kind::of::<K>(), key, condition).await
+    }
+
+    /// As [`wait_for`](Self::wait_for), of any kind, read as a `V`.
+    pub async fn wait_for_as<V: View>(
+        &self,
+        kind: &Kind,
+        key: &ObjectKey,
+        mut condition: impl FnMut(Option<&V>) -> bool,
+    ) -> Result<Option<Arc<V>>, CacheError> {
+        let informer = self.synced_informer(kind).await?;
         let mut found = Ok(None);
         let reached =
             informer.wait_until(|_| match informer.get(key).map(|entry| entry.decode()).transpose() {
@@ -62,20 +86,20 @@ impl Cache {
 }
 
 /// Reads one object of a synced informer.
-pub(crate) fn read<K: Object>(informer: &Informer, key: &ObjectKey) -> Result<Arc<K>, CacheError> {
+pub(crate) fn read<V: View>(informer: &Informer, key: &ObjectKey) -> Result<Arc<V>, CacheError> {
     let not_found = || CacheError::NotFound { kind: informer.kind().clone(), key: key.clone() };
     Ok(informer.get(key).ok_or_else(not_found)?.decode()?)
 }
 
 /// Reads the objects of a synced informer that `options` ask for. One that does not decode is logged and left out.
-pub(crate) fn read_list<K: Object>(informer: &Informer, options: &ListOptions) -> Vec<Arc<K>> {
+pub(crate) fn read_list<V: View>(informer: &Informer, options: &ListOptions) -> Vec<Arc<V>> {
     let selector = options.label_selector.as_ref();
     let entries = informer.list(options.namespace.as_deref(), |entry| {
         selector.is_none_or(|selector| selector.matches(entry.labels()))
     });
     let decode = |entry: Arc<Entry>| {
         let leave_out = |error: &DecodeError| tracing::warn!(%error, cause = %error.source, "leaving an object out of a list");
-        entry.decode::<K>().inspect_err(leave_out).ok()
+        entry.decode::<V>().inspect_err(leave_out).ok()
     };
     entries.into_iter().filter_map(decode).collect()
 }

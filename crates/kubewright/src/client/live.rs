@@ -3,15 +3,15 @@
 use std::fmt;
 
 use kube::core::{
-    ObjectList, Request,
+    Request,
     params::{GetParams, ListParams},
 };
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 
 use super::{ClientError, write};
 use crate::{
     cache::ListOptions,
-    object::{Kind, Object, ObjectKey},
+    object::{Kind, Object, ObjectKey, View},
 };
 
 /// Reads past the cache; see [`Client::live`](super::Client::live).
@@ -26,19 +26,23 @@ impl Live<'_> {
     /// # Errors
     /// [`is_not_found`](ClientError::is_not_found) if the API server has no such object.
     pub async fn get<K: Object>(&self, key: &ObjectKey) -> Result<K, ClientError> {
-        let kind = Kind::of::<K>();
+        self.get_as(&Kind::of::<K>(), key).await
+    }
+
+    /// As [`get`](Self::get), of any kind, read as a `V`.
+    pub async fn get_as<V: View>(&self, kind: &Kind, key: &ObjectKey) -> Result<V, ClientError> {
         let request =
             Request::new(kind.collection_path(key.namespace())).get(key.name(), &GetParams::default());
-        write::send(self.kube, "get", &kind, key.to_string(), request.map_err(kube::Error::BuildRequest))
-            .await
+        write::send(self.kube, "get", kind, key.to_string(), request.map_err(kube::Error::BuildRequest)).await
     }
 
     /// Reads the objects that `options` ask for, in one request.
-    pub async fn list<K: Object>(&self, options: &ListOptions) -> Result<Vec<K>, ClientError>
-    where
-        ObjectList<K>: DeserializeOwned,
-    {
-        let kind = Kind::of::<K>();
+    pub async fn list<K: Object>(&self, options: &ListOptions) -> Result<Vec<K>, ClientError> {
+        self.list_as(&Kind::of::<K>(), options).await
+    }
+
+    /// As [`list`](Self::list), of any kind, read as `V`s.
+    pub async fn list_as<V: View>(&self, kind: &Kind, options: &ListOptions) -> Result<Vec<V>, ClientError> {
         let namespace = options.namespace.as_deref();
         let params = ListParams {
             label_selector: options.label_selector.as_ref().map(ToString::to_string),
@@ -46,10 +50,16 @@ impl Live<'_> {
         };
         let request = Request::new(kind.collection_path(namespace)).list(&params);
         let key = namespace.unwrap_or_default().to_owned();
-        let list: ObjectList<K> =
-            write::send(self.kube, "list", &kind, key, request.map_err(kube::Error::BuildRequest)).await?;
+        let list: Items<V> =
+            write::send(self.kube, "list", kind, key, request.map_err(kube::Error::BuildRequest)).await?;
         Ok(list.items)
     }
+}
+
+/// A list, whatever it is a list of.
+#[derive(Deserialize)]
+struct Items<V> {
+    items: Vec<V>,
 }
 
 impl fmt::Debug for Live<'_> {

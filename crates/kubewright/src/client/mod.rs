@@ -13,6 +13,7 @@
 
 mod error;
 mod live;
+mod objects;
 mod own_writes;
 mod read;
 mod write;
@@ -22,8 +23,9 @@ use std::{fmt, sync::Arc};
 
 pub use error::{ClientError, Optional};
 pub use live::Live;
+pub use objects::Objects;
 pub use read::List;
-pub use write::{Status, SubResourceWriter};
+pub use write::{ObjectsSubResource, Status, SubResourceWriter};
 pub(crate) use writes_of_task::count_changes;
 
 use self::own_writes::OwnWrites;

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use kube::Resource;
 use parking_lot::Mutex;
 use tokio::time::timeout;
 
@@ -11,7 +12,7 @@ use crate::{
         Cache, CacheError,
         informer::{Informer, Progress},
     },
-    object::{Kind, Object, ObjectKey},
+    object::{Kind, ObjectKey},
 };
 
 /// The last own write of each key, by kind. What the cache has seen is forgotten in sweeps.
@@ -39,17 +40,17 @@ enum Write {
 
 impl OwnWrites {
     /// Remembers that the API server has stored `object`.
-    pub(super) fn stored<K: Object>(&self, cache: &Cache, object: &K) {
+    pub(super) fn stored<K: Resource>(&self, cache: &Cache, kind: &Kind, object: &K) {
         if let Some(version) =
             object.meta().resource_version.as_ref().and_then(|version| version.parse().ok())
         {
-            self.note(cache, &Kind::of::<K>(), ObjectKey::of(object), Write::Stored(version));
+            self.note(cache, kind, ObjectKey::of(object), Write::Stored(version));
         }
     }
 
     /// Remembers that the API server has removed the object with `uid`.
-    pub(super) fn removed<K: Object>(&self, cache: &Cache, key: ObjectKey, uid: String) {
-        self.note(cache, &Kind::of::<K>(), key, Write::Removed(uid));
+    pub(super) fn removed(&self, cache: &Cache, kind: &Kind, key: ObjectKey, uid: String) {
+        self.note(cache, kind, key, Write::Removed(uid));
     }
 
     fn note(&self, cache: &Cache, kind: &Kind, key: ObjectKey, write: Write) {

@@ -1,13 +1,13 @@
 //! Reads of the cache that see own writes.
 
-use std::{fmt, marker::PhantomData, pin::Pin, sync::Arc};
+use std::{fmt, pin::Pin, sync::Arc};
 
 use kube::core::Selector;
 
-use super::{Client, ClientError};
+use super::{Client, ClientError, Objects};
 use crate::{
     cache::{ListOptions, reader},
-    object::{Kind, Object, ObjectKey},
+    object::{Object, ObjectKey, View},
 };
 
 impl Client {
@@ -21,11 +21,7 @@ impl Client {
     /// # Cancel safety
     /// Reads only.
     pub async fn get<K: Object>(&self, key: &ObjectKey) -> Result<Arc<K>, ClientError> {
-        let informer = self.cache.synced_informer(&Kind::of::<K>()).await?;
-        if let Some(own_writes) = &self.own_writes {
-            own_writes.wait_for(&informer, key).await?;
-        }
-        Ok(reader::read(&informer, key)?)
+        self.objects_of::<K>().get(key).await
     }
 
     /// Reads objects from the cache; await it, or narrow it first.
@@ -39,19 +35,34 @@ impl Client {
     /// # }
     /// ```
     pub fn list<K: Object>(&self) -> List<'_, K> {
-        List { client: self, options: ListOptions::default(), object: PhantomData }
+        self.objects_of::<K>().list()
+    }
+}
+
+impl<'a, V: View> Objects<'a, V> {
+    /// Reads one object from the cache, as [`Client::get`] does.
+    pub async fn get(&self, key: &ObjectKey) -> Result<Arc<V>, ClientError> {
+        let informer = self.client.cache.synced_informer(&self.kind).await?;
+        if let Some(own_writes) = &self.client.own_writes {
+            own_writes.wait_for(&informer, key).await?;
+        }
+        Ok(reader::read(&informer, key)?)
+    }
+
+    /// Reads objects from the cache, as [`Client::list`] does.
+    pub fn list(&self) -> List<'a, V> {
+        List { objects: self.clone(), options: ListOptions::default() }
     }
 }
 
 /// A list to be read; see [`Client::list`].
 #[must_use = "a list does nothing until it is awaited"]
-pub struct List<'a, K> {
-    client: &'a Client,
+pub struct List<'a, V> {
+    objects: Objects<'a, V>,
     options: ListOptions,
-    object: PhantomData<fn() -> K>,
 }
 
-impl<K> List<'_, K> {
+impl<V> List<'_, V> {
     /// Objects of one namespace.
     pub fn in_namespace(mut self, namespace: impl Into<String>) -> Self {
         self.options = self.options.in_namespace(namespace);
@@ -70,14 +81,15 @@ impl<K> List<'_, K> {
     }
 }
 
-impl<'a, K: Object> IntoFuture for List<'a, K> {
-    type Output = Result<Vec<Arc<K>>, ClientError>;
+impl<'a, V: View> IntoFuture for List<'a, V> {
+    type Output = Result<Vec<Arc<V>>, ClientError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let informer = self.client.cache.synced_informer(&Kind::of::<K>()).await?;
-            if let Some(own_writes) = &self.client.own_writes {
+            let client = self.objects.client;
+            let informer = client.cache.synced_informer(&self.objects.kind).await?;
+            if let Some(own_writes) = &client.own_writes {
                 own_writes.wait_for_all(&informer).await?;
             }
             Ok(reader::read_list(&informer, &self.options))
@@ -85,8 +97,8 @@ impl<'a, K: Object> IntoFuture for List<'a, K> {
     }
 }
 
-impl<K> fmt::Debug for List<'_, K> {
+impl<V> fmt::Debug for List<'_, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("List").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("List").field("objects", &self.objects).field("options", &self.options).finish()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::{fmt, num::NonZeroUsize, sync::Arc, time::Duration};
 
+use kube::core::DynamicObject;
+
 use super::{
     BuildError, Controller, ControllerHandle, ControllerOptions, LogConstructor, OwnsOptions, WatchOptions,
     log_constructor, run::Parts,
@@ -11,7 +13,7 @@ use crate::{
     event::AnyObject,
     handler::{self, EventHandler, RequestType},
     manager::Manager,
-    object::{Kind, Object},
+    object::{Kind, Object, View},
     predicate::Predicate,
     reconcile::{ReconcileId, Reconciler, Request},
     source::{self, DynSource, Source},
@@ -57,15 +59,24 @@ impl Builder<Request> {
     }
 
     /// As [`for_`](Self::for_), with options.
-    pub fn for_with<K: Object>(mut self, options: WatchOptions<K>) -> Self {
-        let kind = Kind::of::<K>();
+    pub fn for_with<K: Object>(self, options: WatchOptions<K>) -> Self {
+        self.for_kind_with(Kind::of::<K>(), options)
+    }
+
+    /// As [`for_`](Self::for_), of a kind that may be known at run time only.
+    pub fn for_kind(self, kind: Kind) -> Self {
+        self.for_kind_with::<DynamicObject>(kind, WatchOptions::new())
+    }
+
+    /// As [`for_kind`](Self::for_kind), with options. Predicates read the objects as `V`.
+    pub fn for_kind_with<V: View>(mut self, kind: Kind, options: WatchOptions<V>) -> Self {
         if self.for_.is_some() {
             self.for_again = Some(kind);
             return self;
         }
         self.for_ = Some(kind.clone());
-        self.default_log_constructor = log_constructor::for_kind(kind);
-        self.watches_with(handler::enqueue_request_for_object(), options)
+        self.default_log_constructor = log_constructor::for_kind(kind.clone());
+        self.watches_kind_with(kind, handler::enqueue_request_for_object(), options)
     }
 
     /// Reconciles the object that owns a `K` when the `K` changes: that of the kind given to [`for_`](Self::for_) which the owner references
@@ -75,12 +86,22 @@ impl Builder<Request> {
     }
 
     /// As [`owns`](Self::owns), with options.
-    pub fn owns_with<K: Object>(mut self, options: OwnsOptions<K>) -> Self {
+    pub fn owns_with<K: Object>(self, options: OwnsOptions<K>) -> Self {
+        self.owns_kind_with(Kind::of::<K>(), options)
+    }
+
+    /// As [`owns`](Self::owns), of objects of a kind that may be known at run time only.
+    pub fn owns_kind(self, kind: Kind) -> Self {
+        self.owns_kind_with::<DynamicObject>(kind, OwnsOptions::new())
+    }
+
+    /// As [`owns_kind`](Self::owns_kind), with options. Predicates read the objects as `V`.
+    pub fn owns_kind_with<V: View>(mut self, kind: Kind, options: OwnsOptions<V>) -> Self {
         self.watches.push(Box::new(move |surroundings| {
             let owner = surroundings.owner.ok_or(BuildError::OwnsWithoutFor)?;
-            let owners = handler::EnqueueRequestForOwner::of_kind(owner.clone());
-            let owners = if options.every_owner { owners.every_owner() } else { owners };
-            Ok(surroundings.kind(owners, options.watch))
+            let owners = handler::enqueue_request_for_owner_of_kind(owner.clone());
+            let owners = if options.every_owner { owners } else { owners.only_controller_owner() };
+            Ok(surroundings.watch(kind, owners, options.watch))
         }));
         self
     }
@@ -109,12 +130,23 @@ impl<R: RequestType> Builder<R> {
     }
 
     /// As [`watches`](Self::watches), with options.
-    pub fn watches_with<K: Object>(
+    pub fn watches_with<K: Object>(self, handler: impl EventHandler<K, R>, options: WatchOptions<K>) -> Self {
+        self.watches_kind_with(Kind::of::<K>(), handler, options)
+    }
+
+    /// As [`watches`](Self::watches), of a kind that may be known at run time only. The handler reads the objects as `V`.
+    pub fn watches_kind<V: View>(self, kind: Kind, handler: impl EventHandler<V, R>) -> Self {
+        self.watches_kind_with(kind, handler, WatchOptions::new())
+    }
+
+    /// As [`watches_kind`](Self::watches_kind), with options.
+    pub fn watches_kind_with<V: View>(
         mut self,
-        handler: impl EventHandler<K, R>,
-        options: WatchOptions<K>,
+        kind: Kind,
+        handler: impl EventHandler<V, R>,
+        options: WatchOptions<V>,
     ) -> Self {
-        self.watches.push(Box::new(|surroundings| Ok(surroundings.kind(handler, options))));
+        self.watches.push(Box::new(move |surroundings| Ok(surroundings.watch(kind, handler, options))));
         self
     }
 
@@ -256,12 +288,13 @@ impl<R: RequestType> Builder<R> {
 }
 
 impl Surroundings<'_> {
-    fn kind<K: Object, R: RequestType>(
+    fn watch<V: View, R: RequestType>(
         &self,
-        handler: impl EventHandler<K, R>,
-        options: WatchOptions<K>,
+        kind: Kind,
+        handler: impl EventHandler<V, R>,
+        options: WatchOptions<V>,
     ) -> Box<dyn DynSource<R>> {
-        let source = source::kind(self.cache, handler);
+        let source = source::kind_as(self.cache, kind, handler);
         Box::new(source.with_filters(self.filters.to_vec()).with_predicates(options.predicates))
     }
 }

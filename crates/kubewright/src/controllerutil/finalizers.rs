@@ -1,6 +1,6 @@
 //! Finalizers: the object stays until what it stands for has been cleaned up.
 
-use kube::core::params::Patch;
+use kube::{Resource, core::params::Patch};
 use serde_json::json;
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Adds `finalizer` to `object`, in memory; whether that changed anything.
-pub fn add_finalizer<K: Object>(object: &mut K, finalizer: &str) -> bool {
+pub fn add_finalizer<K: Resource>(object: &mut K, finalizer: &str) -> bool {
     if contains_finalizer(object, finalizer) {
         return false;
     }
@@ -18,7 +18,7 @@ pub fn add_finalizer<K: Object>(object: &mut K, finalizer: &str) -> bool {
 }
 
 /// Takes every `finalizer` from `object`, in memory; whether that changed anything.
-pub fn remove_finalizer<K: Object>(object: &mut K, finalizer: &str) -> bool {
+pub fn remove_finalizer<K: Resource>(object: &mut K, finalizer: &str) -> bool {
     let Some(finalizers) = &mut object.meta_mut().finalizers else { return false };
     let before = finalizers.len();
     finalizers.retain(|other| other != finalizer);
@@ -26,7 +26,7 @@ pub fn remove_finalizer<K: Object>(object: &mut K, finalizer: &str) -> bool {
 }
 
 /// Whether `object` has `finalizer`.
-pub fn contains_finalizer<K: Object>(object: &K, finalizer: &str) -> bool {
+pub fn contains_finalizer<K: Resource>(object: &K, finalizer: &str) -> bool {
     object.meta().finalizers.iter().flatten().any(|other| other == finalizer)
 }
 

@@ -6,10 +6,11 @@ use std::{
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
 
 use crate::{
     cache::{DecodeError, store::Entry},
-    object::{Object, ObjectKey},
+    object::{ObjectKey, View},
 };
 
 /// An object that somebody saw: a `K`, not decoded until it is looked at.
@@ -104,7 +105,7 @@ impl<K> Observed<K> {
     }
 }
 
-impl<K: Object> Observed<K> {
+impl<K: View> Observed<K> {
     /// The object.
     ///
     /// # Errors
@@ -114,13 +115,13 @@ impl<K: Object> Observed<K> {
             State::Cached(entry) => entry.decode(),
             State::Given { value, .. } => Ok(Arc::clone(value)),
             State::Known { .. } => {
-                unreachable!("only an `Observed<AnyObject>` is `Known`, and `AnyObject` is no `Object`")
+                unreachable!("only an `Observed<AnyObject>` is `Known`, and `AnyObject` is no `View`")
             }
         }
     }
 }
 
-impl<K: Object> From<Arc<K>> for Observed<K> {
+impl<K: Resource> From<Arc<K>> for Observed<K> {
     /// An object that was not seen by a cache: from a channel, or made by a test.
     fn from(value: Arc<K>) -> Self {
         let metadata = OnceLock::from(Arc::new(value.meta().clone()));
@@ -128,7 +129,7 @@ impl<K: Object> From<Arc<K>> for Observed<K> {
     }
 }
 
-impl<K: Object> From<K> for Observed<K> {
+impl<K: Resource> From<K> for Observed<K> {
     fn from(value: K) -> Self {
         Arc::new(value).into()
     }

@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use super::{EventHandler, RequestType, Requests};
 use crate::{
     event::{Event, Observed},
-    object::Object,
+    object::View,
 };
 
 /// Enqueues what `map` makes of the object; for an update, of its old state and its new one. Requests of one event are deduplicated.
@@ -69,7 +69,7 @@ impl<K, F> fmt::Debug for MappedAsync<K, F> {
 
 impl<K, R, I, F> EventHandler<K, R> for Mapped<K, F>
 where
-    K: Object,
+    K: View,
     R: RequestType,
     I: IntoIterator<Item = R>,
     F: Fn(&K) -> I + Send + Sync + 'static,
@@ -82,7 +82,7 @@ where
 
 impl<K, R, I, Fut, F> EventHandler<K, R> for MappedAsync<K, F>
 where
-    K: Object,
+    K: View,
     R: RequestType,
     I: IntoIterator<Item = R>,
     Fut: Future<Output = I> + Send,
@@ -99,7 +99,7 @@ where
 }
 
 /// The old state and the new one, as far as they decode.
-fn states<K: Object>(event: &Event<K>) -> impl Iterator<Item = Arc<K>> {
+fn states<K: View>(event: &Event<K>) -> impl Iterator<Item = Arc<K>> {
     let decode = |object: &Observed<K>| {
         let decoded = object.get();
         decoded

@@ -7,7 +7,9 @@ mod requests;
 
 pub use mapped::{Mapped, MappedAsync, enqueue_mapped, enqueue_mapped_async};
 pub use object::{EnqueueRequestForObject, enqueue_request_for_object};
-pub use owner::{EnqueueRequestForOwner, OwnerRequests, enqueue_request_for_owner};
+pub use owner::{
+    EnqueueRequestForOwner, OwnerRequests, enqueue_request_for_owner, enqueue_request_for_owner_of_kind,
+};
 pub use requests::{LOW_PRIORITY, Requests};
 
 use std::{fmt, hash::Hash, pin::Pin};

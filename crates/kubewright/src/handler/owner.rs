@@ -22,7 +22,12 @@ use crate::{
 /// A reference with a malformed `apiVersion` names nobody's kind, and the other references count; upstream skips the whole object. The
 /// scope of the owner is known from its type, so nothing is looked up.
 pub fn enqueue_request_for_owner<O: Object>() -> EnqueueRequestForOwner {
-    EnqueueRequestForOwner::of_kind(Kind::of::<O>()).every_owner()
+    enqueue_request_for_owner_of_kind(Kind::of::<O>())
+}
+
+/// As [`enqueue_request_for_owner`], of a kind that may be known at run time only.
+pub fn enqueue_request_for_owner_of_kind(owner: Kind) -> EnqueueRequestForOwner {
+    EnqueueRequestForOwner { owner, every_owner: true }
 }
 
 /// See [`enqueue_request_for_owner`].
@@ -33,11 +38,6 @@ pub struct EnqueueRequestForOwner {
 }
 
 impl EnqueueRequestForOwner {
-    /// For the controller of that kind, as `owns` has it.
-    pub(crate) fn of_kind(owner: Kind) -> Self {
-        Self { owner, every_owner: false }
-    }
-
     /// Enqueues the owner that controls the object alone: the reference with `controller: true`. Default: every owner of the kind.
     ///
     /// Source: controller-runtime `handler.OnlyControllerOwner`.
@@ -55,13 +55,6 @@ impl EnqueueRequestForOwner {
         F: Fn(ObjectKey) -> R + Send + Sync + 'static,
     {
         OwnerRequests { owners: self, make }
-    }
-
-    /// Enqueues every owner of the kind, controller or not.
-    #[must_use]
-    pub(crate) fn every_owner(mut self) -> Self {
-        self.every_owner = true;
-        self
     }
 
     /// The owners of the old state and the new one, each once.

@@ -8,33 +8,38 @@ use std::{
 
 use hashbrown::HashMap;
 use k8s_openapi::ClusterResourceScope;
-use kube::Resource;
+use kube::{
+    Resource,
+    core::discovery::{self, ApiCapabilities, ApiResource},
+};
 use parking_lot::RwLock;
 use serde::de::DeserializeOwned;
 
 /// A type that kubewright can watch, read and write: any `k8s_openapi` kind, any `#[derive(CustomResource)]`, and
 /// [`PartialObjectMeta`](kube::core::PartialObjectMeta) of either.
 ///
-/// Implemented for every type that fits; nobody writes it by hand.
+/// Implemented for every type that fits; nobody writes it by hand. A type that is not the one type of its kind, such as
+/// [`DynamicObject`](kube::core::DynamicObject), is a [`View`] and needs a [`Kind`] beside it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a Kubernetes object type",
-    note = "an object type is a `k8s_openapi` kind, or a struct made by `#[derive(CustomResource)]`"
+    message = "`{Self}` is not the type of a Kubernetes kind",
+    note = "the type of a kind is a `k8s_openapi` struct, or one made by `#[derive(CustomResource)]`",
+    note = "where a type can stand for several kinds, as `DynamicObject` does, use the functions that take a `Kind`"
 )]
-pub trait Object:
-    Resource<DynamicType: Default, Scope: 'static> + DeserializeOwned + Clone + fmt::Debug + Send + Sync + 'static
-{
-}
+pub trait Object: Resource<DynamicType: Default, Scope: 'static> + View + Clone + fmt::Debug {}
 
-impl<K> Object for K where
-    K: Resource<DynamicType: Default, Scope: 'static>
-        + DeserializeOwned
-        + Clone
-        + fmt::Debug
-        + Send
-        + Sync
-        + 'static
-{
-}
+impl<K> Object for K where K: Resource<DynamicType: Default, Scope: 'static> + View + Clone + fmt::Debug {}
+
+/// A type that objects can be read as: an [`Object`], a [`DynamicObject`](kube::core::DynamicObject), or a struct of the fields that a reader
+/// needs.
+///
+/// All views of a kind share one watch and one store, as long as they ask for the same [`Form`]. Implemented for every type that fits.
+#[diagnostic::on_unimplemented(
+    message = "objects cannot be read as `{Self}`",
+    note = "derive `serde::Deserialize` for it"
+)]
+pub trait View: DeserializeOwned + Send + Sync + 'static {}
+
+impl<V: DeserializeOwned + Send + Sync + 'static> View for V {}
 
 /// Whether objects of a kind live in namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,6 +86,36 @@ impl Kind {
             return kind.clone();
         }
         KNOWN.write().entry(TypeId::of::<K>()).or_insert_with(Self::describe::<K>).clone()
+    }
+
+    /// A kind that is known at run time only. Among typed kinds it is the same kind, with the same informer, if all names are.
+    ///
+    /// # Example: ask the API server for a kind
+    /// ```
+    /// # use kubewright::kube::{self, core::GroupVersionKind};
+    /// use kubewright::object::{Kind, Scope};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), kube::Error> {
+    /// # let client = kubewright_testing::TestEnv::start().await.kube();
+    /// let deployment = GroupVersionKind::gvk("apps", "v1", "Deployment");
+    /// let kind = Kind::from(kube::discovery::pinned_kind(&client, &deployment).await?);
+    ///
+    /// assert_eq!((kind.plural(), kind.scope()), ("deployments", Scope::Namespaced));
+    /// assert_eq!(kind, Kind::of::<k8s_openapi::api::apps::v1::Deployment>());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new(resource: ApiResource, scope: Scope) -> Self {
+        let ApiResource { group, version, kind, plural, .. } = resource;
+        Self { names: Arc::new(Names { group, version, kind, plural }), scope, form: Form::Full }
+    }
+
+    /// The same kind, of whose objects the API server sends the metadata alone.
+    #[must_use]
+    pub fn metadata_only(mut self) -> Self {
+        self.form = Form::Metadata;
+        self
     }
 
     fn describe<K: Object>() -> Self {
@@ -145,6 +180,17 @@ impl Kind {
             (Scope::Namespaced, Some(namespace)) => format!("{root}/namespaces/{namespace}/{plural}"),
             _ => format!("{root}/{plural}"),
         }
+    }
+}
+
+impl From<(ApiResource, ApiCapabilities)> for Kind {
+    /// What kube's discovery says of a kind.
+    fn from((resource, capabilities): (ApiResource, ApiCapabilities)) -> Self {
+        let scope = match capabilities.scope {
+            discovery::Scope::Cluster => Scope::Cluster,
+            discovery::Scope::Namespaced => Scope::Namespaced,
+        };
+        Self::new(resource, scope)
     }
 }
 

@@ -5,4 +5,4 @@ mod kind;
 
 pub use key::ObjectKey;
 pub(crate) use kind::group_of;
-pub use kind::{Form, Kind, Object, Scope};
+pub use kind::{Form, Kind, Object, Scope, View};

@@ -2,13 +2,14 @@
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
+use kube::Resource;
 use tokio::sync::mpsc;
 
 use super::{Source, SourceContext};
 use crate::{
     event::Event,
     handler::{DynEventHandler, EventHandler, RequestType, Requests},
-    object::Object,
+    object::View,
     predicate::Predicate,
     reconcile::BoxError,
     workqueue::Queue,
@@ -35,7 +36,7 @@ use crate::{
 /// let source: source::Channel<_, Request> = source::channel(receiver, handler::enqueue_request_for_object());
 /// # drop(nudges);
 /// ```
-pub fn channel<K: Object, R: RequestType>(
+pub fn channel<K: View + Resource, R: RequestType>(
     receiver: mpsc::Receiver<K>,
     handler: impl EventHandler<K, R>,
 ) -> Channel<K, R> {
@@ -56,7 +57,7 @@ pub struct Channel<K, R: RequestType> {
     predicates: Vec<Box<dyn Predicate<K>>>,
 }
 
-impl<K: Object, R: RequestType> Channel<K, R> {
+impl<K: View + Resource, R: RequestType> Channel<K, R> {
     /// Hands on only what `predicate` passes, and all others that were given.
     #[must_use]
     pub fn with_predicate(mut self, predicate: impl Predicate<K>) -> Self {
@@ -65,7 +66,7 @@ impl<K: Object, R: RequestType> Channel<K, R> {
     }
 }
 
-impl<K: Object, R: RequestType> Source<R> for Channel<K, R> {
+impl<K: View + Resource, R: RequestType> Source<R> for Channel<K, R> {
     async fn start(mut self, context: SourceContext, queue: Queue<R>) -> Result<(), BoxError> {
         context.spawn(async move {
             while let Some(object) = self.receiver.recv().await {

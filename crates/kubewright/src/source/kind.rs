@@ -9,7 +9,7 @@ use crate::{
     cache::{Cache, informer::Delta},
     event::{AnyObject, Event, Observed},
     handler::{DynEventHandler, EventHandler, RequestType, Requests},
-    object::{Kind, Object},
+    object::{Kind, Object, View},
     predicate::Predicate,
     reconcile::BoxError,
     workqueue::Queue,
@@ -22,8 +22,18 @@ use crate::{
 ///
 /// Source: controller-runtime `source.TypedKind`.
 pub fn kind<K: Object, R: RequestType>(cache: &Cache, handler: impl EventHandler<K, R>) -> KindSource<K, R> {
+    kind_as(cache, Kind::of::<K>(), handler)
+}
+
+/// As [`kind`], of a kind that may be known at run time only, whose objects are read as `V`.
+pub fn kind_as<V: View, R: RequestType>(
+    cache: &Cache,
+    kind: Kind,
+    handler: impl EventHandler<V, R>,
+) -> KindSource<V, R> {
     KindSource {
         cache: cache.clone(),
+        kind,
         handler: Box::new(handler),
         filters: Vec::new(),
         predicates: Vec::new(),
@@ -38,27 +48,37 @@ pub fn informer<K: Object, R: RequestType>(
     cache: &Cache,
     handler: impl EventHandler<K, R>,
 ) -> KindSource<K, R> {
-    KindSource { holds_back_reconciles: false, ..kind(cache, handler) }
+    informer_as(cache, Kind::of::<K>(), handler)
 }
 
-/// Watches objects `K` through a cache; see [`kind`] and [`informer`].
-pub struct KindSource<K, R: RequestType> {
+/// As [`informer`], of a kind that may be known at run time only, whose objects are read as `V`.
+pub fn informer_as<V: View, R: RequestType>(
+    cache: &Cache,
+    kind: Kind,
+    handler: impl EventHandler<V, R>,
+) -> KindSource<V, R> {
+    KindSource { holds_back_reconciles: false, ..kind_as(cache, kind, handler) }
+}
+
+/// Watches objects through a cache and reads them as `V`; see [`kind`] and [`informer`].
+pub struct KindSource<V, R: RequestType> {
     cache: Cache,
-    handler: Box<dyn DynEventHandler<K, R>>,
+    kind: Kind,
+    handler: Box<dyn DynEventHandler<V, R>>,
     filters: Vec<Arc<dyn Predicate<AnyObject>>>,
-    predicates: Vec<Box<dyn Predicate<K>>>,
+    predicates: Vec<Box<dyn Predicate<V>>>,
     holds_back_reconciles: bool,
 }
 
-impl<K: Object, R: RequestType> KindSource<K, R> {
+impl<V: View, R: RequestType> KindSource<V, R> {
     /// Hands on only what `predicate` passes, and all others that were given.
     #[must_use]
-    pub fn with_predicate(mut self, predicate: impl Predicate<K>) -> Self {
+    pub fn with_predicate(mut self, predicate: impl Predicate<V>) -> Self {
         self.predicates.push(Box::new(predicate));
         self
     }
 
-    pub(crate) fn with_predicates(mut self, predicates: Vec<Box<dyn Predicate<K>>>) -> Self {
+    pub(crate) fn with_predicates(mut self, predicates: Vec<Box<dyn Predicate<V>>>) -> Self {
         self.predicates.extend(predicates);
         self
     }
@@ -69,14 +89,14 @@ impl<K: Object, R: RequestType> KindSource<K, R> {
         self
     }
 
-    async fn hand_on(&self, event: Event<K>, queue: &Queue<R>) {
+    async fn hand_on(&self, event: Event<V>, queue: &Queue<R>) {
         if self.passes(&event) {
             let requests = Requests::new(queue, event.is_unchanged());
             self.handler.handle(&event, &requests).await;
         }
     }
 
-    fn passes(&self, event: &Event<K>) -> bool {
+    fn passes(&self, event: &Event<V>) -> bool {
         let passes_filters = self.filters.is_empty() || {
             let event = event.any();
             self.filters.iter().all(|filter| filter.judge(&event).passes())
@@ -85,9 +105,9 @@ impl<K: Object, R: RequestType> KindSource<K, R> {
     }
 }
 
-impl<K: Object, R: RequestType> Source<R> for KindSource<K, R> {
+impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
     async fn start(self, context: SourceContext, queue: Queue<R>) -> Result<(), BoxError> {
-        let informer = self.cache.informer(&Kind::of::<K>());
+        let informer = self.cache.informer(&self.kind);
         let mut subscription = informer.subscribe();
         let (handled_initial_list, initial_list_handled) = oneshot::channel();
 
@@ -127,12 +147,12 @@ impl<K: Object, R: RequestType> Source<R> for KindSource<K, R> {
     }
 
     fn name(&self) -> Cow<'static, str> {
-        format!("kind source: {}", Kind::of::<K>()).into()
+        format!("kind source: {}", self.kind).into()
     }
 }
 
-impl<K: Object, R: RequestType> fmt::Debug for KindSource<K, R> {
+impl<V: View, R: RequestType> fmt::Debug for KindSource<V, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KindSource").field("kind", &Kind::of::<K>()).finish_non_exhaustive()
+        f.debug_struct("KindSource").field("kind", &self.kind).finish_non_exhaustive()
     }
 }

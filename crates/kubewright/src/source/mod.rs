@@ -16,7 +16,7 @@ pub use context::SourceContext;
 pub(crate) use context::Spawned;
 pub use func::{Func, func};
 pub use interval::{Interval, interval};
-pub use kind::{KindSource, informer, kind};
+pub use kind::{KindSource, informer, informer_as, kind, kind_as};
 
 use crate::{
     handler::RequestType,

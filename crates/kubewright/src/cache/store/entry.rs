@@ -11,7 +11,7 @@ use super::{
     packing::Packed,
     uid::Uid,
 };
-use crate::object::{Object, ObjectKey};
+use crate::object::{ObjectKey, View};
 
 /// An object of the cache: its header, its packed bytes, and the decoded value while that is kept. Never changes; an update makes
 /// another entry, so an `Arc<Entry>` is a consistent state for as long as somebody needs it.
@@ -95,13 +95,13 @@ impl Entry {
         self.uid == Uid::new(uid)
     }
 
-    /// The object as a `K`. The value is shared with every other reader while the informer's budget keeps it.
-    pub(crate) fn decode<K: Object>(&self) -> Result<Arc<K>, DecodeError> {
+    /// The object as a `V`. The value is shared with every other reader while the informer's budget keeps it.
+    pub(crate) fn decode<V: View>(&self) -> Result<Arc<V>, DecodeError> {
         if let Some(kept) = self.decoded.get() {
             return Ok(kept);
         }
         let value = Arc::new(
-            serde_json::from_slice(&self.packed.unpack()).map_err(|error| self.undecodable::<K>(error))?,
+            serde_json::from_slice(&self.packed.unpack()).map_err(|error| self.undecodable::<V>(error))?,
         );
         self.decoded.offer(&value, self.packed.unpacked_len(), &self.budget);
         Ok(value)
@@ -128,8 +128,8 @@ impl Entry {
         }
     }
 
-    fn undecodable<K>(&self, error: serde_json::Error) -> DecodeError {
-        DecodeError { key: self.key.clone(), target: std::any::type_name::<K>(), source: Arc::new(error) }
+    fn undecodable<V>(&self, error: serde_json::Error) -> DecodeError {
+        DecodeError { key: self.key.clone(), target: std::any::type_name::<V>(), source: Arc::new(error) }
     }
 }
 
