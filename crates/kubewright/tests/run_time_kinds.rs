@@ -51,15 +51,14 @@ fn gadget_definition() -> CustomResourceDefinition {
 }
 
 /// The kind as the API server describes it.
-async fn discovered(env: &TestEnv) -> (ApiResource, Kind) {
+async fn discovered(env: &TestEnv) -> Kind {
     env.install_crds([gadget_definition()]).await;
     let gadget = GroupVersionKind::gvk("example.com", "v1", "Gadget");
-    let (resource, capabilities) = kube::discovery::pinned_kind(&env.kube(), &gadget).await.unwrap();
-    (resource.clone(), Kind::from((resource, capabilities)))
+    Kind::from(kube::discovery::pinned_kind(&env.kube(), &gadget).await.unwrap())
 }
 
-fn gadget(name: &str, resource: &ApiResource, colour: &str) -> DynamicObject {
-    let mut gadget = DynamicObject::new(name, resource).within("default");
+fn gadget(name: &str, kind: &Kind, colour: &str) -> DynamicObject {
+    let mut gadget = DynamicObject::new(name, &kind.api_resource()).within("default");
     gadget.data = json!({ "spec": { "colour": colour } });
     gadget
 }
@@ -71,7 +70,6 @@ fn config_maps() -> Kind {
 /// Keeps a ConfigMap with the colour of each gadget.
 struct Painter {
     client: Client,
-    resource: ApiResource,
     kind: Kind,
 }
 
@@ -86,8 +84,9 @@ impl Reconciler for Painter {
         let children = self.client.objects::<DynamicObject>(config_maps());
         if children.get(&request).await.optional()?.is_none() {
             let mut child =
-                DynamicObject::new(request.name(), &ApiResource::erase::<ConfigMap>(&())).within("default");
-            child.metadata.owner_references = gadget.controller_owner_ref(&self.resource).map(|it| vec![it]);
+                DynamicObject::new(request.name(), &config_maps().api_resource()).within("default");
+            child.metadata.owner_references =
+                gadget.controller_owner_ref(&self.kind.api_resource()).map(|it| vec![it]);
             child.data = json!({ "data": { "colour": gadget.data["spec"]["colour"] } });
             children.create(&child).await?;
             assert!(children.get(&request).await.is_ok(), "a read sees the write before it");
@@ -100,18 +99,18 @@ impl Reconciler for Painter {
 #[tokio::test(start_paused = true)]
 async fn a_kind_without_a_type_can_be_reconciled_owned_and_written() {
     let env = TestEnv::start().await;
-    let (resource, kind) = discovered(&env).await;
+    let kind = discovered(&env).await;
     let manager = env.manager().build().await.unwrap();
     let client = manager.client();
     Controller::builder(&manager)
         .for_kind(kind.clone())
         .owns_kind(config_maps())
-        .complete(Painter { client: client.clone(), resource: resource.clone(), kind: kind.clone() })
+        .complete(Painter { client: client.clone(), kind: kind.clone() })
         .unwrap();
     let running = env.run(manager);
 
     let gadgets = client.objects::<DynamicObject>(kind.clone());
-    gadgets.create(&gadget("a", &resource, "red")).await.unwrap();
+    gadgets.create(&gadget("a", &kind, "red")).await.unwrap();
     let child = env.wait_for::<ConfigMap>(&key("a"), |child| child.is_some()).await.unwrap();
     assert_eq!(child.data.as_ref().unwrap()["colour"], "red");
     let is_painted = |it: Option<&DynamicObject>| it.is_some_and(|it| it.data["status"]["painted"] == true);
@@ -130,18 +129,18 @@ async fn a_kind_without_a_type_can_be_reconciled_owned_and_written() {
 #[tokio::test(start_paused = true)]
 async fn writes_of_a_kind_without_a_type_are_checked_like_all_others() {
     let env = TestEnv::start().await;
-    let (resource, kind) = discovered(&env).await;
+    let kind = discovered(&env).await;
     let manager = env.manager().build().await.unwrap();
     let client = manager.client();
     let running = env.run(manager);
-    let gadgets = client.objects::<DynamicObject>(kind);
+    let gadgets = client.objects::<DynamicObject>(kind.clone());
 
-    let mut nowhere = gadget("a", &resource, "red");
+    let mut nowhere = gadget("a", &kind, "red");
     nowhere.metadata.namespace = None;
     let error = gadgets.create(&nowhere).await.unwrap_err();
     assert_eq!(error.to_string(), "Gadget.example.com has no metadata.namespace");
 
-    let first = gadgets.create(&gadget("a", &resource, "red")).await.unwrap();
+    let first = gadgets.create(&gadget("a", &kind, "red")).await.unwrap();
     assert!(gadgets.create(&first).await.is_err());
     let mut second = first.clone();
     second.data["spec"]["colour"] = "blue".into();
@@ -205,7 +204,7 @@ async fn a_live_read_takes_any_view_too() {
 #[tokio::test(start_paused = true)]
 async fn handlers_and_predicates_of_a_watch_read_its_view() {
     let env = TestEnv::start().await;
-    let (resource, kind) = discovered(&env).await;
+    let kind = discovered(&env).await;
     let manager = env.manager().build().await.unwrap();
     let client = manager.client();
     let counter = Counter::default();
@@ -226,9 +225,9 @@ async fn handlers_and_predicates_of_a_watch_read_its_view() {
         .unwrap();
     let running = env.run(manager);
 
-    let gadgets = client.objects::<DynamicObject>(kind);
-    gadgets.create(&gadget("secret", &resource, "green")).await.unwrap();
-    gadgets.create(&gadget("a", &resource, "red")).await.unwrap();
+    let gadgets = client.objects::<DynamicObject>(kind.clone());
+    gadgets.create(&gadget("secret", &kind, "green")).await.unwrap();
+    gadgets.create(&gadget("a", &kind, "red")).await.unwrap();
     counter.wait_for(&key("green"), 1).await;
     counter.wait_for(&key("red"), 1).await;
     counter.wait_for(&key("a"), 1).await;
@@ -239,7 +238,7 @@ async fn handlers_and_predicates_of_a_watch_read_its_view() {
 #[tokio::test(start_paused = true)]
 async fn the_owner_can_be_of_a_kind_without_a_type() {
     let env = TestEnv::start().await;
-    let (resource, kind) = discovered(&env).await;
+    let kind = discovered(&env).await;
     let manager = env.manager().build().await.unwrap();
     let client = manager.client();
     let (controllers, owners) = (Counter::default(), Counter::default());
@@ -255,14 +254,15 @@ async fn the_owner_can_be_of_a_kind_without_a_type() {
         .unwrap();
     let running = env.run(manager);
 
-    let owner = client.objects::<DynamicObject>(kind).create(&gadget("a", &resource, "red")).await.unwrap();
+    let owner =
+        client.objects::<DynamicObject>(kind.clone()).create(&gadget("a", &kind, "red")).await.unwrap();
     controllers.wait_for(&key("a"), 1).await;
     let mut child = config_map("child", &[]);
-    child.meta_mut().owner_references = owner.owner_ref(&resource).map(|it| vec![it]);
+    child.meta_mut().owner_references = owner.owner_ref(&kind.api_resource()).map(|it| vec![it]);
     env.create(&child).await;
     owners.wait_for(&key("a"), 1).await;
     child.meta_mut().name = Some("controlled".into());
-    child.meta_mut().owner_references = owner.controller_owner_ref(&resource).map(|it| vec![it]);
+    child.meta_mut().owner_references = owner.controller_owner_ref(&kind.api_resource()).map(|it| vec![it]);
     env.create(&child).await;
     owners.wait_for(&key("a"), 2).await;
     controllers.wait_for(&key("a"), 2).await;

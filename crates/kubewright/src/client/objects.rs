@@ -33,10 +33,11 @@ impl Client {
     /// # let client = manager.client();
     /// # let _running = env.run(manager);
     /// let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "ConfigMap"));
-    /// let mut settings = DynamicObject::new("settings", &resource).within("default");
+    /// let kind = Kind::new(resource, Scope::Namespaced);
+    /// let mut settings = DynamicObject::new("settings", &kind.api_resource()).within("default");
     /// settings.data = serde_json::json!({"data": {"colour": "red"}});
     ///
-    /// let config_maps = client.objects::<DynamicObject>(Kind::new(resource, Scope::Namespaced));
+    /// let config_maps = client.objects::<DynamicObject>(kind);
     /// config_maps.create(&settings).await?;
     /// let read = config_maps.get(&ObjectKey::new("default", "settings")).await?;
     /// assert_eq!(read.data["data"]["colour"], "red");

@@ -78,7 +78,9 @@ impl OwnerOptions {
 /// Source: controller-runtime `controllerutil.SetControllerReference`.
 ///
 /// # Differences from Go
-/// An owner without a uid is refused, here and in the other functions that set a reference: the API server would not take the reference.
+/// An owner without a uid is refused, here and in the other functions that set a reference: the API server would not take the reference. For an
+/// owner whose kind is known at run time only there is kube's `Resource::controller_owner_ref`, with the kind's
+/// [`api_resource`](crate::object::Kind::api_resource).
 pub fn set_controller_reference<O: Object, K: Object>(owner: &O, object: &mut K) -> Result<(), OwnerError> {
     set_controller_reference_with(owner, object, OwnerOptions::block_owner_deletion(true))
 }

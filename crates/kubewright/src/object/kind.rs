@@ -156,6 +156,18 @@ impl Kind {
         &self.names.plural
     }
 
+    /// The names as kube has them: for `DynamicObject::new`, and for `Resource::controller_owner_ref` of an owner that is a `DynamicObject`.
+    pub fn api_resource(&self) -> ApiResource {
+        let Names { group, version, kind, plural } = &*self.names;
+        ApiResource {
+            group: group.clone(),
+            version: version.clone(),
+            api_version: self.api_version(),
+            kind: kind.clone(),
+            plural: plural.clone(),
+        }
+    }
+
     /// Namespaced or cluster-scoped.
     pub fn scope(&self) -> Scope {
         self.scope
@@ -238,6 +250,13 @@ mod tests {
         let node = Kind::of::<Node>();
         assert_eq!(node.collection_path(Some("ignored")), "/api/v1/nodes");
         assert_eq!(node.scope(), Scope::Cluster);
+    }
+
+    #[test]
+    fn a_kind_goes_through_the_names_that_kube_has_for_it() {
+        let deployment = Kind::of::<Deployment>();
+        assert_eq!(deployment.api_resource(), ApiResource::erase::<Deployment>(&()));
+        assert_eq!(Kind::new(deployment.api_resource(), deployment.scope()), deployment);
     }
 
     #[test]
