@@ -29,6 +29,19 @@ pub enum ClientError {
         key: String,
         /// The answer.
         #[source]
+        source: Box<Status>,
+    },
+    /// A request could not be sent, or its answer could not be read. A write may have been carried out.
+    #[error("failed to {verb} {kind} \"{key}\"")]
+    Request {
+        /// The verb that was tried.
+        verb: &'static str,
+        /// The kind.
+        kind: Kind,
+        /// The object; for a list, the namespace.
+        key: String,
+        /// What went wrong.
+        #[source]
         source: Box<kube::Error>,
     },
     /// The cache has not seen an own write of the object in time. The watch is behind; trying again later helps.
@@ -89,10 +102,7 @@ impl ClientError {
     /// The API server's answer, if there was one.
     pub fn status(&self) -> Option<&Status> {
         match self {
-            Self::Api { source, .. } => match &**source {
-                kube::Error::Api(status) => Some(status),
-                _ => None,
-            },
+            Self::Api { source, .. } => Some(source),
             _ => None,
         }
     }

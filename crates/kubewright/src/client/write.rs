@@ -269,7 +269,13 @@ pub(super) async fn send<T: DeserializeOwned>(
         Ok(request) => client.request(request).await,
         Err(error) => Err(error),
     };
-    result.map_err(|error| ClientError::Api { verb, kind: kind.clone(), key, source: Box::new(error) })
+    result.map_err(|error| {
+        let kind = kind.clone();
+        match error {
+            kube::Error::Api(source) => ClientError::Api { verb, kind, key, source },
+            error => ClientError::Request { verb, kind, key, source: Box::new(error) },
+        }
+    })
 }
 
 fn named<K: Resource>(kind: &Kind, object: &K) -> Result<ObjectKey, ClientError> {

@@ -1,4 +1,6 @@
 //! The span that surrounds a reconcile: what its log lines carry.
+//!
+//! The spans are of the highest level, so that a filter that lets a line through does not take away what the line is about.
 
 use std::sync::Arc;
 
@@ -19,7 +21,7 @@ pub(super) type LogConstructor<R> = Arc<dyn Fn(&str, &R, ReconcileId) -> Span + 
 /// reconcileID.
 pub(super) fn for_kind(kind: Kind) -> LogConstructor<Request> {
     Arc::new(move |controller, request, reconcile_id| {
-        tracing::info_span!(
+        tracing::error_span!(
             "reconcile",
             controller,
             controller_group = kind.group(),
@@ -35,6 +37,6 @@ pub(super) fn for_kind(kind: Kind) -> LogConstructor<Request> {
 /// The span of any other controller.
 pub(super) fn for_request<R: RequestType>() -> LogConstructor<R> {
     Arc::new(
-        |controller, request: &R, reconcile_id| tracing::info_span!("reconcile", controller, ?request, %reconcile_id),
+        |controller, request: &R, reconcile_id| tracing::error_span!("reconcile", controller, ?request, %reconcile_id),
     )
 }
