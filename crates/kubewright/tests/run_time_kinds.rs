@@ -12,11 +12,15 @@ use k8s_openapi::{
 use kubewright::{
     cache::ListOptions,
     controller::{OwnsOptions, WatchOptions},
+    controllerutil::{
+        OperationResult, create_or_patch, create_or_update, ensure_finalizer, has_owner_reference,
+        release_finalizer, set_controller_reference, update_status,
+    },
     event::Observed,
     handler,
     kube::{
         self, Resource,
-        api::{DeleteParams, Patch},
+        api::DeleteParams,
         core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta},
     },
     object::{Kind, Scope},
@@ -82,16 +86,16 @@ impl Reconciler for Painter {
             return Ok(Action::await_change());
         };
         let children = self.client.objects::<DynamicObject>(config_maps());
-        if children.get(&request).await.optional()?.is_none() {
-            let mut child =
-                DynamicObject::new(request.name(), &config_maps().api_resource()).within("default");
+        let child = DynamicObject::new(request.name(), &config_maps().api_resource()).within("default");
+        create_or_update(&children, child, |child| {
             child.metadata.owner_references =
                 gadget.controller_owner_ref(&self.kind.api_resource()).map(|it| vec![it]);
-            child.data = json!({ "data": { "colour": gadget.data["spec"]["colour"] } });
-            children.create(&child).await?;
-            assert!(children.get(&request).await.is_ok(), "a read sees the write before it");
-        }
-        gadgets.status().patch(&request, &Patch::Merge(json!({ "status": { "painted": true } }))).await?;
+            child.data["data"]["colour"] = gadget.data["spec"]["colour"].clone();
+            Ok::<_, BoxError>(())
+        })
+        .await?;
+        assert!(children.get(&request).await.is_ok(), "a read sees the write before it");
+        update_status(&gadgets, &request, |gadget| gadget.data["status"]["painted"] = true.into()).await?;
         Ok(Action::await_change())
     }
 }
@@ -154,6 +158,44 @@ async fn writes_of_a_kind_without_a_type_are_checked_like_all_others() {
     let with_status = gadgets.status().update(&with_status).await.unwrap();
     assert_eq!(with_status.data["spec"]["colour"], "blue");
     assert_eq!(with_status.data["status"]["painted"], true);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn finalizers_and_owners_of_objects_without_a_type() {
+    let env = TestEnv::start().await;
+    let kind = discovered(&env).await;
+    let manager = env.manager().build().await.unwrap();
+    let client = manager.client();
+    let running = env.run(manager);
+    let gadgets = client.objects::<DynamicObject>(kind.clone());
+
+    let owner = env.create(&config_map("owner", &[])).await;
+    let mut gadget = gadget("a", &kind, "red");
+    set_controller_reference(&owner, &mut gadget).unwrap();
+    let gadget = gadgets.create(&gadget).await.unwrap();
+    assert!(has_owner_reference(&owner, &gadget));
+
+    let gadget = ensure_finalizer(&gadgets, &gadget, "example.com/paint").await.unwrap().unwrap();
+    assert!(ensure_finalizer(&gadgets, &gadget, "example.com/paint").await.unwrap().is_none());
+    gadgets.delete(&key("a"), &DeleteParams::default()).await.unwrap();
+    let gadget = gadgets.get(&key("a")).await.unwrap();
+    assert!(gadget.metadata.deletion_timestamp.is_some(), "a read sees the deletion before it");
+    release_finalizer(&gadgets, &*gadget, "example.com/paint").await.unwrap();
+    let is_gone = |gadget: Option<&DynamicObject>| gadget.is_none();
+    client.cache().wait_for_as(&kind, &key("a"), is_gone).await.unwrap();
+
+    let merged = json!({ "spec": { "size": 1 } });
+    let (created, result) =
+        create_or_patch(&gadgets, self::gadget("b", &kind, "red"), |_| Ok::<_, BoxError>(())).await.unwrap();
+    assert_eq!(result, OperationResult::Created);
+    let (patched, result) = create_or_patch(&gadgets, created, |gadget| {
+        gadget.data = merged.clone();
+        Ok::<_, BoxError>(())
+    })
+    .await
+    .unwrap();
+    assert_eq!((result, patched.data), (OperationResult::Updated, merged));
     running.stop().await.unwrap();
 }
 

@@ -83,10 +83,28 @@ impl Client {
     }
 }
 
-impl<V> Objects<'_, V> {
+impl<'a, V> Objects<'a, V> {
+    /// The client behind it.
+    pub fn client(&self) -> &'a Client {
+        self.client
+    }
+
     /// The kind.
     pub fn kind(&self) -> &Kind {
         &self.kind
+    }
+}
+
+/// Functions that take `impl Into<Objects<K>>` take a client, if `K` is the type of a kind.
+impl<'a, K: Object> From<&'a Client> for Objects<'a, K> {
+    fn from(client: &'a Client) -> Self {
+        client.objects_of()
+    }
+}
+
+impl<'a, V> From<&Objects<'a, V>> for Objects<'a, V> {
+    fn from(objects: &Objects<'a, V>) -> Self {
+        objects.clone()
     }
 }
 

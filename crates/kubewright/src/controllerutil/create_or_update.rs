@@ -1,12 +1,12 @@
 //! Brings one object to a desired state, whether it exists or not.
 
-use kube::core::params::Patch;
+use kube::{Resource, core::params::Patch};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    client::{Client, ClientError, Optional as _},
-    object::{Kind, Object, ObjectKey},
+    client::{ClientError, Objects, Optional as _},
+    object::{Kind, ObjectKey, View},
     reconcile::BoxError,
 };
 
@@ -53,6 +53,8 @@ pub enum CreateOrUpdateError {
 
 /// Reads the object that `object` names, lets `mutate` change it, and creates or replaces it if that made a difference.
 ///
+/// `client` is a [`Client`](crate::client::Client) or, for a kind that is known at run time only, its [`Objects`].
+///
 /// `mutate` gets the object as it is stored, or `object` if there is none; it sets what it wants and leaves the rest. Where it resets a field that the API
 /// server has filled in, the object changes at every call: set only what you mean.
 ///
@@ -63,22 +65,23 @@ pub enum CreateOrUpdateError {
 ///
 /// # Differences from Go
 /// Objects are equal if their JSON is. For upstream a quantity of `1` and one of `1000m`, or an empty map and none, are equal too.
-pub async fn create_or_update<K, E>(
-    client: &Client,
+pub async fn create_or_update<'a, K, E>(
+    client: impl Into<Objects<'a, K>>,
     object: K,
     mutate: impl FnOnce(&mut K) -> Result<(), E>,
 ) -> Result<(K, OperationResult), CreateOrUpdateError>
 where
-    K: Object + Serialize,
+    K: View + Resource + Clone + Serialize,
     E: Into<BoxError>,
 {
-    let change = Change::prepare(client, object, mutate).await?;
+    let objects = client.into();
+    let change = Change::prepare(&objects, object, mutate).await?;
     match change {
-        Change::Create(object) => Ok((client.create(&object).await?, OperationResult::Created)),
-        Change::Update { before, after, .. } if before == encode(&after)? => {
+        Change::Create(object) => Ok((objects.create(&object).await?, OperationResult::Created)),
+        Change::Update { before, after, .. } if before == encode(objects.kind(), &after)? => {
             Ok((after, OperationResult::Unchanged))
         }
-        Change::Update { after, .. } => Ok((client.update(&after).await?, OperationResult::Updated)),
+        Change::Update { after, .. } => Ok((objects.update(&after).await?, OperationResult::Updated)),
     }
 }
 
@@ -92,30 +95,31 @@ where
 /// If the second patch fails, the first has been carried out.
 ///
 /// Source: controller-runtime `controllerutil.CreateOrPatch`.
-pub async fn create_or_patch<K, E>(
-    client: &Client,
+pub async fn create_or_patch<'a, K, E>(
+    client: impl Into<Objects<'a, K>>,
     object: K,
     mutate: impl FnOnce(&mut K) -> Result<(), E>,
 ) -> Result<(K, OperationResult), CreateOrUpdateError>
 where
-    K: Object + Serialize,
+    K: View + Resource + Clone + Serialize,
     E: Into<BoxError>,
 {
-    let change = Change::prepare(client, object, mutate).await?;
+    let objects = client.into();
+    let change = Change::prepare(&objects, object, mutate).await?;
     match change {
-        Change::Create(object) => Ok((client.create(&object).await?, OperationResult::Created)),
+        Change::Create(object) => Ok((objects.create(&object).await?, OperationResult::Created)),
         Change::Update { key, before, after } => {
-            let (patch, status_patch) = split_status(merge_patch(&before, &encode(&after)?));
+            let (patch, status_patch) = split_status(merge_patch(&before, &encode(objects.kind(), &after)?));
             let mut done = (after, OperationResult::Unchanged);
             if let Some(patch) = patch {
-                done = (client.patch(&key, &Patch::Merge(patch)).await?, OperationResult::Updated);
+                done = (objects.patch(&key, &Patch::Merge(patch)).await?, OperationResult::Updated);
             }
             if let Some(patch) = status_patch {
                 let result = match done.1 {
                     OperationResult::Unchanged => OperationResult::UpdatedStatusOnly,
                     _ => OperationResult::UpdatedStatus,
                 };
-                done = (client.status().patch(&key, &Patch::Merge(patch)).await?, result);
+                done = (objects.status().patch(&key, &Patch::Merge(patch)).await?, result);
             }
             Ok(done)
         }
@@ -127,15 +131,15 @@ enum Change<K> {
     Update { key: ObjectKey, before: Value, after: K },
 }
 
-impl<K: Object + Serialize> Change<K> {
+impl<K: View + Resource + Clone + Serialize> Change<K> {
     async fn prepare<E: Into<BoxError>>(
-        client: &Client,
+        objects: &Objects<'_, K>,
         object: K,
         mutate: impl FnOnce(&mut K) -> Result<(), E>,
     ) -> Result<Self, CreateOrUpdateError> {
         let key = ObjectKey::of(&object);
-        let (before, mut after) = match client.get::<K>(&key).await.optional()? {
-            Some(found) => (Some(encode(&*found)?), K::clone(&found)),
+        let (before, mut after) = match objects.get(&key).await.optional()? {
+            Some(found) => (Some(encode(objects.kind(), &*found)?), K::clone(&found)),
             None => (None, object),
         };
         mutate(&mut after)
@@ -151,8 +155,8 @@ impl<K: Object + Serialize> Change<K> {
     }
 }
 
-pub(super) fn encode<K: Object + Serialize>(object: &K) -> Result<Value, ClientError> {
-    serde_json::to_value(object).map_err(|source| ClientError::Encode { kind: Kind::of::<K>(), source })
+pub(super) fn encode<K: Serialize>(kind: &Kind, object: &K) -> Result<Value, ClientError> {
+    serde_json::to_value(object).map_err(|source| ClientError::Encode { kind: kind.clone(), source })
 }
 
 /// The part of a patch that ordinary writes carry out, and the part that only the status subresource does.

@@ -4,8 +4,8 @@ use kube::{Resource, core::params::Patch};
 use serde_json::json;
 
 use crate::{
-    client::{Client, ClientError},
-    object::{Object, ObjectKey},
+    client::{ClientError, Objects},
+    object::{ObjectKey, View},
 };
 
 /// Adds `finalizer` to `object`, in memory; whether that changed anything.
@@ -37,14 +37,14 @@ pub fn contains_finalizer<K: Resource>(object: &K, finalizer: &str) -> bool {
 ///
 /// # Errors
 /// [`is_conflict`](ClientError::is_conflict) if `object` is not the latest state.
-pub async fn ensure_finalizer<K: Object>(
-    client: &Client,
+pub async fn ensure_finalizer<'a, K: View + Resource + Clone>(
+    client: impl Into<Objects<'a, K>>,
     object: &K,
     finalizer: &str,
 ) -> Result<Option<K>, ClientError> {
     let mut wanted = object.clone();
     if add_finalizer(&mut wanted, finalizer) {
-        write_finalizers(client, &wanted).await.map(Some)
+        write_finalizers(&client.into(), &wanted).await.map(Some)
     } else {
         Ok(None)
     }
@@ -54,23 +54,26 @@ pub async fn ensure_finalizer<K: Object>(
 ///
 /// # Errors
 /// [`is_conflict`](ClientError::is_conflict) if `object` is not the latest state.
-pub async fn release_finalizer<K: Object>(
-    client: &Client,
+pub async fn release_finalizer<'a, K: View + Resource + Clone>(
+    client: impl Into<Objects<'a, K>>,
     object: &K,
     finalizer: &str,
 ) -> Result<(), ClientError> {
     let mut wanted = object.clone();
     if remove_finalizer(&mut wanted, finalizer) {
-        write_finalizers(client, &wanted).await?;
+        write_finalizers(&client.into(), &wanted).await?;
     }
     Ok(())
 }
 
-async fn write_finalizers<K: Object>(client: &Client, object: &K) -> Result<K, ClientError> {
+async fn write_finalizers<K: View + Resource>(
+    objects: &Objects<'_, K>,
+    object: &K,
+) -> Result<K, ClientError> {
     let meta = object.meta();
     let patch =
         json!({ "metadata": { "resourceVersion": meta.resource_version, "finalizers": meta.finalizers } });
-    client.patch(&ObjectKey::of(object), &Patch::Merge(patch)).await
+    objects.patch(&ObjectKey::of(object), &Patch::Merge(patch)).await
 }
 
 #[cfg(test)]

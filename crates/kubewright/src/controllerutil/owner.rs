@@ -1,8 +1,9 @@
 //! Owner references that the garbage collector accepts.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::Resource;
 
-use crate::object::{Kind, Object, ObjectKey, Scope, group_of};
+use crate::object::{Kind, Object, ObjectKey, Scope, group_of, scope_of};
 
 /// An owner reference cannot be set or removed as asked.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -81,12 +82,15 @@ impl OwnerOptions {
 /// An owner without a uid is refused, here and in the other functions that set a reference: the API server would not take the reference. For an
 /// owner whose kind is known at run time only there is kube's `Resource::controller_owner_ref`, with the kind's
 /// [`api_resource`](crate::object::Kind::api_resource).
-pub fn set_controller_reference<O: Object, K: Object>(owner: &O, object: &mut K) -> Result<(), OwnerError> {
+pub fn set_controller_reference<O: Object, K: Resource<Scope: 'static>>(
+    owner: &O,
+    object: &mut K,
+) -> Result<(), OwnerError> {
     set_controller_reference_with(owner, object, OwnerOptions::block_owner_deletion(true))
 }
 
 /// As [`set_controller_reference`], with options.
-pub fn set_controller_reference_with<O: Object, K: Object>(
+pub fn set_controller_reference_with<O: Object, K: Resource<Scope: 'static>>(
     owner: &O,
     object: &mut K,
     options: OwnerOptions,
@@ -111,12 +115,15 @@ pub fn set_controller_reference_with<O: Object, K: Object>(
 /// If the garbage collector would not accept the reference.
 ///
 /// Source: controller-runtime `controllerutil.SetOwnerReference`.
-pub fn set_owner_reference<O: Object, K: Object>(owner: &O, object: &mut K) -> Result<(), OwnerError> {
+pub fn set_owner_reference<O: Object, K: Resource<Scope: 'static>>(
+    owner: &O,
+    object: &mut K,
+) -> Result<(), OwnerError> {
     set_owner_reference_with(owner, object, OwnerOptions { block_owner_deletion: None })
 }
 
 /// As [`set_owner_reference`], with options.
-pub fn set_owner_reference_with<O: Object, K: Object>(
+pub fn set_owner_reference_with<O: Object, K: Resource<Scope: 'static>>(
     owner: &O,
     object: &mut K,
     options: OwnerOptions,
@@ -130,7 +137,10 @@ pub fn set_owner_reference_with<O: Object, K: Object>(
 ///
 /// # Errors
 /// [`OwnerError::NotOwned`] if there is none.
-pub fn remove_owner_reference<O: Object, K: Object>(owner: &O, object: &mut K) -> Result<(), OwnerError> {
+pub fn remove_owner_reference<O: Object, K: Resource<Scope: 'static>>(
+    owner: &O,
+    object: &mut K,
+) -> Result<(), OwnerError> {
     remove(owner, object, |_| true)
 }
 
@@ -138,7 +148,7 @@ pub fn remove_owner_reference<O: Object, K: Object>(owner: &O, object: &mut K) -
 ///
 /// # Errors
 /// [`OwnerError::NotOwned`] if `owner` is not the controller.
-pub fn remove_controller_reference<O: Object, K: Object>(
+pub fn remove_controller_reference<O: Object, K: Resource<Scope: 'static>>(
     owner: &O,
     object: &mut K,
 ) -> Result<(), OwnerError> {
@@ -146,17 +156,17 @@ pub fn remove_controller_reference<O: Object, K: Object>(
 }
 
 /// Whether `object` has a controller.
-pub fn has_controller_reference<K: Object>(object: &K) -> bool {
+pub fn has_controller_reference<K: Resource>(object: &K) -> bool {
     references(object).iter().any(|reference| reference.controller == Some(true))
 }
 
 /// Whether `owner` is one of the owners of `object`.
-pub fn has_owner_reference<O: Object, K: Object>(owner: &O, object: &K) -> bool {
+pub fn has_owner_reference<O: Object, K: Resource<Scope: 'static>>(owner: &O, object: &K) -> bool {
     let wanted = reference_to(owner);
     references(object).iter().any(|reference| is_same(reference, &wanted))
 }
 
-fn reference<O: Object, K: Object>(
+fn reference<O: Object, K: Resource<Scope: 'static>>(
     owner: &O,
     object: &K,
     controller: Option<bool>,
@@ -181,11 +191,11 @@ fn reference_to<O: Object>(owner: &O) -> OwnerReference {
     }
 }
 
-fn check_namespaces<O: Object, K: Object>(owner: &O, object: &K) -> Result<(), OwnerError> {
+fn check_namespaces<O: Object, K: Resource<Scope: 'static>>(owner: &O, object: &K) -> Result<(), OwnerError> {
     let (owner, object_key) = (ObjectKey::of(owner), ObjectKey::of(object));
     match (owner.namespace(), object_key.namespace()) {
         (None, _) => Ok(()),
-        (Some(namespace), None) if Kind::of::<K>().scope() == Scope::Cluster => {
+        (Some(namespace), None) if scope_of::<K>() == Scope::Cluster => {
             Err(OwnerError::NamespacedOwnerOfClusterScoped {
                 object: object_key.to_string(),
                 owner_namespace: namespace.to_owned(),
@@ -206,7 +216,7 @@ fn is_same(left: &OwnerReference, right: &OwnerReference) -> bool {
         && group_of(&left.api_version) == group_of(&right.api_version)
 }
 
-fn upsert<K: Object>(object: &mut K, reference: OwnerReference) {
+fn upsert<K: Resource>(object: &mut K, reference: OwnerReference) {
     let references = object.meta_mut().owner_references.get_or_insert_default();
     match references.iter_mut().find(|other| is_same(other, &reference)) {
         Some(same) => *same = reference,
@@ -214,7 +224,7 @@ fn upsert<K: Object>(object: &mut K, reference: OwnerReference) {
     }
 }
 
-fn remove<O: Object, K: Object>(
+fn remove<O: Object, K: Resource<Scope: 'static>>(
     owner: &O,
     object: &mut K,
     also: impl Fn(&OwnerReference) -> bool,
@@ -231,7 +241,7 @@ fn remove<O: Object, K: Object>(
     Ok(())
 }
 
-fn references<K: Object>(object: &K) -> &[OwnerReference] {
+fn references<K: Resource>(object: &K) -> &[OwnerReference] {
     object.meta().owner_references.as_deref().unwrap_or_default()
 }
 

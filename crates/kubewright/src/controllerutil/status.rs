@@ -1,10 +1,12 @@
 //! Status writes that do not lose to somebody else's.
 
+use kube::Resource;
 use serde::Serialize;
 
+use super::create_or_update::encode;
 use crate::{
-    client::{Client, ClientError},
-    object::{Object, ObjectKey},
+    client::{ClientError, Objects},
+    object::{ObjectKey, View},
 };
 
 /// Reads an object, lets `mutate` change its status, and writes the status if that made a difference; after a conflict, again from the object's
@@ -30,21 +32,24 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub async fn update_status<K: Object + Serialize>(
-    client: &Client,
+pub async fn update_status<'a, K: View + Resource + Clone + Serialize>(
+    client: impl Into<Objects<'a, K>>,
     key: &ObjectKey,
     mutate: impl Fn(&mut K),
 ) -> Result<K, ClientError> {
-    let mut object = K::clone(&*client.get::<K>(key).await?);
+    let objects = client.into();
+    let mut object = K::clone(&*objects.get(key).await?);
     let mut tries = 1;
     loop {
-        let before = super::create_or_update::encode(&object)?;
+        let before = encode(objects.kind(), &object)?;
         mutate(&mut object);
-        if super::create_or_update::encode(&object)? == before {
+        if encode(objects.kind(), &object)? == before {
             return Ok(object);
         }
-        match client.status().update(&object).await {
-            Err(error) if error.is_conflict() && tries < TRIES => object = client.live().get(key).await?,
+        match objects.status().update(&object).await {
+            Err(error) if error.is_conflict() && tries < TRIES => {
+                object = objects.client().live().get_as(objects.kind(), key).await?;
+            }
             result => return result,
         }
         tries += 1;

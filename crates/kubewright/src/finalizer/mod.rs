@@ -4,7 +4,9 @@
 
 use std::{collections::BTreeMap, fmt, pin::Pin};
 
-use crate::{controllerutil, object::Object, reconcile::BoxError};
+use kube::Resource;
+
+use crate::{controllerutil, reconcile::BoxError};
 
 /// Cleans up before an object goes.
 ///
@@ -129,7 +131,7 @@ pub struct Finalizers<K> {
     by_name: BTreeMap<String, Box<dyn DynFinalizer<K>>>,
 }
 
-impl<K: Object> Finalizers<K> {
+impl<K: Resource + 'static> Finalizers<K> {
     /// No finalizers.
     pub fn new() -> Self {
         Self { by_name: BTreeMap::new() }
@@ -177,7 +179,7 @@ impl<K: Object> Finalizers<K> {
     }
 }
 
-impl<K: Object> Default for Finalizers<K> {
+impl<K: Resource + 'static> Default for Finalizers<K> {
     fn default() -> Self {
         Self::new()
     }

@@ -227,7 +227,8 @@ pub(crate) fn group_of(api_version: &str) -> &str {
     api_version.rsplit_once('/').map_or("", |(group, _version)| group)
 }
 
-fn scope_of<K: Object>() -> Scope {
+/// Where objects of a type live. A type that can stand for several kinds counts as namespaced.
+pub(crate) fn scope_of<K: Resource<Scope: 'static>>() -> Scope {
     if TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>() {
         Scope::Cluster
     } else {

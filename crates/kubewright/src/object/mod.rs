@@ -4,5 +4,5 @@ mod key;
 mod kind;
 
 pub use key::ObjectKey;
-pub(crate) use kind::group_of;
 pub use kind::{Form, Kind, Object, Scope, View};
+pub(crate) use kind::{group_of, scope_of};
