@@ -28,21 +28,8 @@ fn round<K: Key>(name: &'static str, load: Load, metrics_name: &str, keys: &[K],
     let consume = || runtime.block_on(consume(&queue, load.keys));
     let add = |key| queue.add(key);
 
-    let first_add = round::fill(load, keys, add);
-    let bytes = round::bytes_per_key(load, before);
-    let (first_get, ()) = round::time_per_key(load, consume);
-    let second_add = round::fill(load, keys, add);
-    let (second_get, ()) = round::time_per_key(load, consume);
-    let together = round::fill_while(load, keys, add, consume);
-    Row {
-        queue: name,
-        load,
-        first_add,
-        add: second_add,
-        get_forget_done: first_get.min(second_get),
-        together: Some(together),
-        bytes,
-    }
+    let row = round::twice(name, load, keys, before, add, consume);
+    Row { together: Some(round::fill_while(load, keys, add, consume)), ..row }
 }
 
 /// Live bytes that a queue holds after `count` distinct keys have come, failed once, succeeded and gone.

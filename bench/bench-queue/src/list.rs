@@ -31,18 +31,5 @@ fn round<K: Key>(name: &'static str, load: Load, keys: &[K]) -> Row {
     let get = || list.lock().pop_front();
     let consume = || while get().is_some() {};
 
-    let first_add = round::fill(load, keys, add);
-    let bytes = round::bytes_per_key(load, before);
-    let (first_get, ()) = round::time_per_key(load, consume);
-    let second_add = round::fill(load, keys, add);
-    let (second_get, ()) = round::time_per_key(load, consume);
-    Row {
-        queue: name,
-        load,
-        first_add,
-        add: second_add,
-        get_forget_done: first_get.min(second_get),
-        together: None,
-        bytes,
-    }
+    round::twice(name, load, keys, before, add, consume)
 }

@@ -114,6 +114,31 @@ pub(crate) fn fill_while<K: Key>(
     starts.map_or(f64::NAN, |start| per_key(load, start.elapsed()))
 }
 
+/// Fills a queue and empties it, twice. `before` are the live bytes without the queue.
+pub(crate) fn twice<K: Key>(
+    queue: &'static str,
+    load: Load,
+    keys: &[K],
+    before: usize,
+    add: impl Fn(K) + Sync,
+    consume: impl Fn(),
+) -> Row {
+    let first_add = fill(load, keys, &add);
+    let bytes = bytes_per_key(load, before);
+    let (first_get, ()) = time_per_key(load, &consume);
+    let second_add = fill(load, keys, &add);
+    let (second_get, ()) = time_per_key(load, &consume);
+    Row {
+        queue,
+        load,
+        first_add,
+        add: second_add,
+        get_forget_done: first_get.min(second_get),
+        together: None,
+        bytes,
+    }
+}
+
 /// Nanoseconds per key that `work` took.
 pub(crate) fn time_per_key<T>(load: Load, work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();

@@ -27,7 +27,7 @@ use kubewright::{
     prelude::*,
 };
 use kubewright_testing::{
-    TestEnv,
+    RunningManager, TestEnv,
     apiserver::{Fault, Verb},
 };
 use serde::Deserialize;
@@ -65,6 +65,16 @@ fn gadget(name: &str, kind: &Kind, colour: &str) -> DynamicObject {
     let mut gadget = DynamicObject::new(name, &kind.api_resource()).within("default");
     gadget.data = json!({ "spec": { "colour": colour } });
     gadget
+}
+
+/// An API server that knows gadgets, and a running client of it.
+async fn world() -> (TestEnv, Kind, Client, RunningManager) {
+    let env = TestEnv::start().await;
+    let kind = discovered(&env).await;
+    let manager = env.manager().build().await.unwrap();
+    let client = manager.client();
+    let running = env.run(manager);
+    (env, kind, client, running)
 }
 
 fn config_maps() -> Kind {
@@ -132,11 +142,7 @@ async fn a_kind_without_a_type_can_be_reconciled_owned_and_written() {
 
 #[tokio::test(start_paused = true)]
 async fn writes_of_a_kind_without_a_type_are_checked_like_all_others() {
-    let env = TestEnv::start().await;
-    let kind = discovered(&env).await;
-    let manager = env.manager().build().await.unwrap();
-    let client = manager.client();
-    let running = env.run(manager);
+    let (_env, kind, client, running) = world().await;
     let gadgets = client.objects::<DynamicObject>(kind.clone());
 
     let mut nowhere = gadget("a", &kind, "red");
@@ -163,11 +169,7 @@ async fn writes_of_a_kind_without_a_type_are_checked_like_all_others() {
 
 #[tokio::test(start_paused = true)]
 async fn finalizers_and_owners_of_objects_without_a_type() {
-    let env = TestEnv::start().await;
-    let kind = discovered(&env).await;
-    let manager = env.manager().build().await.unwrap();
-    let client = manager.client();
-    let running = env.run(manager);
+    let (env, kind, client, running) = world().await;
     let gadgets = client.objects::<DynamicObject>(kind.clone());
 
     let owner = env.create(&config_map("owner", &[])).await;
