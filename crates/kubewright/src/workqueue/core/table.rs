@@ -94,31 +94,33 @@ impl Table {
     /// The position of a row, or the one where it would have to be.
     #[inline]
     fn find_row(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Result<usize, usize> {
-        let mut position = self.home(hash);
-        while self.rows[position].hash < hash {
-            position += 1;
-        }
-        loop {
-            let row = self.rows[position];
+        // Slices, as a check at each row would cost as much as the row. The last row is free, and ends both searches.
+        let home = self.home(hash);
+        let first = home + self.rows[home..].iter().take_while(|row| row.hash < hash).count();
+        let mut position = first;
+        for row in &self.rows[first..] {
             if row.hash != hash || row.address == NOWHERE {
-                return Err(position);
+                break;
             }
             if is_it(row.address) {
                 return Ok(position);
             }
             position += 1;
         }
+        Err(position)
     }
 
     /// Puts a row in, and moves up those that stand there, as far as the next gap.
     #[inline]
-    fn insert_at(&mut self, mut position: usize, row: Row) {
+    fn insert_at(&mut self, position: usize, row: Row) {
         let mut moved = row;
-        while moved.address != NOWHERE {
-            std::mem::swap(&mut self.rows[position], &mut moved);
-            position += 1;
+        for row in &mut self.rows[position..] {
+            std::mem::swap(row, &mut moved);
+            if moved.address == NOWHERE {
+                break;
+            }
         }
-        if position == self.rows.len() {
+        if self.rows.last().is_some_and(|last| last.address != NOWHERE) {
             self.rows.push(Row::FREE);
         }
         self.len += 1;
