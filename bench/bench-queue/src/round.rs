@@ -38,8 +38,9 @@ impl Load {
     /// How many rounds every queue gets in each pass. With a million keys a round of the slowest takes a quarter of a minute.
     pub(crate) fn rounds(self) -> usize {
         match self.keys {
-            0..100_000 => 5,
-            _ => 2,
+            0..100_000 => 4,
+            100_000..1_000_000 => 3,
+            _ => 1,
         }
     }
 

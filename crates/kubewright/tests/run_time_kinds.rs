@@ -21,7 +21,7 @@ use kubewright::{
     kube::{
         self, Resource,
         api::DeleteParams,
-        core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta},
+        core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta, TypeMeta},
     },
     object::{Kind, Scope},
     prelude::*,
@@ -243,6 +243,32 @@ async fn a_live_read_takes_any_view_too() {
     assert_eq!(one.data["data"]["colour"], "red");
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].data["colour"], "red");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_says_what_it_is_whatever_brought_it() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let client = manager.client();
+    // A streaming list that breaks off is followed by a list in pages, whose items say nothing of themselves.
+    let cut = env.server().faults().add(Fault::cut_watch(1));
+    let running = env.run(manager);
+    for name in ["a", "b", "c"] {
+        client.create(&config_map(name, &[])).await.unwrap();
+    }
+    let config_maps = config_maps();
+    let objects = client.objects::<DynamicObject>(config_maps.clone());
+    objects.list().await.unwrap();
+    assert_eq!(cut.fired(), 1);
+    client.create(&config_map("d", &[])).await.unwrap();
+
+    let expected = Some(TypeMeta { api_version: "v1".into(), kind: "ConfigMap".into() });
+    for name in ["a", "b", "c", "d"] {
+        assert_eq!(objects.get(&key(name)).await.unwrap().types, expected, "{name}");
+    }
+    let live = client.live().list_as::<DynamicObject>(&config_maps, &ListOptions::default()).await.unwrap();
+    assert!(live.len() == 4 && live.iter().all(|object| object.types == expected), "{live:?}");
+    running.stop().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

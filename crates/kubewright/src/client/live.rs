@@ -6,7 +6,8 @@ use kube::core::{
     Request,
     params::{GetParams, ListParams},
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
 use super::{ClientError, write};
 use crate::{
@@ -38,11 +39,31 @@ impl Live<'_> {
 
     /// Reads the objects that `options` ask for, in one request.
     pub async fn list<K: Object>(&self, options: &ListOptions) -> Result<Vec<K>, ClientError> {
-        self.list_as(&Kind::of::<K>(), options).await
+        self.items(&Kind::of::<K>(), options).await
     }
 
     /// As [`list`](Self::list), of any kind, read as `V`s.
     pub async fn list_as<V: View>(&self, kind: &Kind, options: &ListOptions) -> Result<Vec<V>, ClientError> {
+        let items: Vec<Map<String, Value>> = self.items(kind, options).await?;
+        let read = |mut item: Map<String, Value>| {
+            // In lists of built-in kinds the items do not say what they are.
+            item.entry("apiVersion").or_insert_with(|| kind.api_version().into());
+            item.entry("kind").or_insert_with(|| kind.kind().into());
+            serde_json::from_value(Value::Object(item))
+        };
+        items.into_iter().map(read).collect::<Result<_, _>>().map_err(|error| ClientError::Request {
+            verb: "list",
+            kind: kind.clone(),
+            key: options.namespace.clone().unwrap_or_default(),
+            source: Box::new(kube::Error::SerdeError(error)),
+        })
+    }
+
+    async fn items<T: DeserializeOwned>(
+        &self,
+        kind: &Kind,
+        options: &ListOptions,
+    ) -> Result<Vec<T>, ClientError> {
         let namespace = options.namespace.as_deref();
         let params = ListParams {
             label_selector: options.label_selector.as_ref().map(ToString::to_string),
@@ -50,7 +71,7 @@ impl Live<'_> {
         };
         let request = Request::new(kind.collection_path(namespace)).list(&params);
         let key = namespace.unwrap_or_default().to_owned();
-        let list: Items<V> =
+        let list: Items<T> =
             write::send(self.kube, "list", kind, key, request.map_err(kube::Error::BuildRequest)).await?;
         Ok(list.items)
     }
@@ -58,8 +79,8 @@ impl Live<'_> {
 
 /// A list, whatever it is a list of.
 #[derive(Deserialize)]
-struct Items<V> {
-    items: Vec<V>,
+struct Items<T> {
+    items: Vec<T>,
 }
 
 impl fmt::Debug for Live<'_> {

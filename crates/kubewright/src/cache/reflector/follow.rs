@@ -17,7 +17,7 @@ use super::{
     pieces::Pieces,
     request::Target,
 };
-use crate::cache::json;
+use crate::{cache::json, object::Kind};
 
 /// Where the objects go. Calls come in this order, for ever: `list_begins`, any number of `listed`, `list_ends`, any number of
 /// `changed`, `deleted` and `progressed`; a list may begin anew at any point, also before the last one ended. `flush` comes before every
@@ -88,11 +88,7 @@ impl Reflector {
         loop {
             let body = self.page(ask, page.as_deref(), sink).await?;
             let list = ListPage::parse(&body)?;
-            if let Some(items) = list.items {
-                for item in json::elements(&body, items).map_err(Failure::malformed)? {
-                    sink.listed(&body[item.map_err(Failure::malformed)?]);
-                }
-            }
+            list.for_each_item(&body, &self.target.kind, |item| sink.listed(item))?;
             sink.flush();
             if list.next.is_empty() {
                 course.listed(list.resource_version);
@@ -211,6 +207,26 @@ struct ListPage {
 }
 
 impl ListPage {
+    /// Hands out the items. In lists of built-in kinds they do not say what they are, as the list does; here they are told, so that an object
+    /// reads the same whether a list or a watch brought it.
+    fn for_each_item(&self, body: &[u8], kind: &Kind, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
+        let Some(items) = self.items else { return Ok(()) };
+        let types = format!(r#"{{"apiVersion":"{}","kind":"{}","#, kind.api_version(), kind.kind());
+        // All items are alike.
+        let mut say_what_they_are = None;
+        for item in json::elements(body, items).map_err(Failure::malformed)? {
+            let item = &body[item.map_err(Failure::malformed)?];
+            let says_what_it_is = || json::value_start(item, 0, b"kind").is_ok_and(|value| value.is_some());
+            match item.strip_prefix(b"{") {
+                Some(members) if !*say_what_they_are.get_or_insert_with(says_what_it_is) => {
+                    take(&[types.as_bytes(), members].concat());
+                }
+                _ => take(item),
+            }
+        }
+        Ok(())
+    }
+
     fn parse(body: &[u8]) -> Result<Self, Failure> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
