@@ -10,7 +10,7 @@
 //! shows in the figures of the plain list, which does the least that any queue must.
 //!
 //! The Go programs are built from `bench/peers/go` if Go is installed; otherwise the report says that they are missing. `-- --ours`
-//! leaves the peers out, for two minutes instead of a quarter of an hour.
+//! leaves the peers out, for a minute instead of ten.
 
 mod go_peers;
 mod goals;
@@ -33,7 +33,7 @@ use self::round::{Load, Row};
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
-const PASSES: usize = 8;
+const PASSES: usize = 5;
 const KEYS: [usize; 3] = [10_000, 100_000, 1_000_000];
 const PRODUCERS: [usize; 3] = [1, 2, 8];
 const CHURN: u64 = 10_000_000;
@@ -42,7 +42,7 @@ const CHURN: u64 = 10_000_000;
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Options {
-    /// Leaves the peers out: two minutes instead of a quarter of an hour.
+    /// Leaves the peers out: a minute instead of ten.
     #[arg(long)]
     ours: bool,
 }
