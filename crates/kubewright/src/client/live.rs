@@ -3,10 +3,10 @@
 use std::fmt;
 
 use kube::core::{
-    Request,
+    ObjectList, Request,
     params::{GetParams, ListParams},
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{ClientError, write};
@@ -59,7 +59,7 @@ impl Live<'_> {
         })
     }
 
-    async fn items<T: DeserializeOwned>(
+    async fn items<T: DeserializeOwned + Clone>(
         &self,
         kind: &Kind,
         options: &ListOptions,
@@ -71,16 +71,10 @@ impl Live<'_> {
         };
         let request = Request::new(kind.collection_path(namespace)).list(&params);
         let key = namespace.unwrap_or_default().to_owned();
-        let list: Items<T> =
+        let list: ObjectList<T> =
             write::send(self.kube, "list", kind, key, request.map_err(kube::Error::BuildRequest)).await?;
         Ok(list.items)
     }
-}
-
-/// A list, whatever it is a list of.
-#[derive(Deserialize)]
-struct Items<T> {
-    items: Vec<T>,
 }
 
 impl fmt::Debug for Live<'_> {

@@ -137,10 +137,7 @@ pub fn set_owner_reference_with<O: Object, K: Resource<Scope: 'static>>(
 ///
 /// # Errors
 /// [`OwnerError::NotOwned`] if there is none.
-pub fn remove_owner_reference<O: Object, K: Resource<Scope: 'static>>(
-    owner: &O,
-    object: &mut K,
-) -> Result<(), OwnerError> {
+pub fn remove_owner_reference<O: Object, K: Resource>(owner: &O, object: &mut K) -> Result<(), OwnerError> {
     remove(owner, object, |_| true)
 }
 
@@ -148,7 +145,7 @@ pub fn remove_owner_reference<O: Object, K: Resource<Scope: 'static>>(
 ///
 /// # Errors
 /// [`OwnerError::NotOwned`] if `owner` is not the controller.
-pub fn remove_controller_reference<O: Object, K: Resource<Scope: 'static>>(
+pub fn remove_controller_reference<O: Object, K: Resource>(
     owner: &O,
     object: &mut K,
 ) -> Result<(), OwnerError> {
@@ -161,7 +158,7 @@ pub fn has_controller_reference<K: Resource>(object: &K) -> bool {
 }
 
 /// Whether `owner` is one of the owners of `object`.
-pub fn has_owner_reference<O: Object, K: Resource<Scope: 'static>>(owner: &O, object: &K) -> bool {
+pub fn has_owner_reference<O: Object, K: Resource>(owner: &O, object: &K) -> bool {
     let wanted = reference_to(owner);
     references(object).iter().any(|reference| is_same(reference, &wanted))
 }
@@ -224,7 +221,7 @@ fn upsert<K: Resource>(object: &mut K, reference: OwnerReference) {
     }
 }
 
-fn remove<O: Object, K: Resource<Scope: 'static>>(
+fn remove<O: Object, K: Resource>(
     owner: &O,
     object: &mut K,
     also: impl Fn(&OwnerReference) -> bool,
