@@ -10,7 +10,6 @@ use kube::Config;
 use crate::{
     cache::{Cache, CacheOptions},
     client::Client,
-    manager::ManagerError,
 };
 
 /// One API server as a controller sees it. Cheap to clone.
@@ -98,13 +97,13 @@ impl ClusterBuilder {
     /// Builds the cluster. Makes no request.
     ///
     /// # Errors
-    /// [`ManagerError::Config`] if no cluster can be found, [`ManagerError::Client`] if its configuration is not usable.
-    pub async fn build(self) -> Result<Cluster, ManagerError> {
+    /// [`ClusterError::NotFound`] if the environment names no cluster, [`ClusterError::Client`] if the configuration of one is not usable.
+    pub async fn build(self) -> Result<Cluster, ClusterError> {
         let kube = match self.connection {
             Connection::Client(client) => client,
             Connection::Config(config) => connect(*config)?,
             Connection::Inferred => {
-                connect(Config::infer().await.map_err(|error| ManagerError::Config(Box::new(error)))?)?
+                connect(Config::infer().await.map_err(|error| ClusterError::NotFound(Box::new(error)))?)?
             }
         };
         let cache = Cache::new(kube.clone(), self.cache);
@@ -117,13 +116,25 @@ impl ClusterBuilder {
 }
 
 /// kube's own retries are off: they repeat requests that may have been carried out, creations among them (kube-rs/kube#2082).
-fn connect(mut config: Config) -> Result<kube::Client, ManagerError> {
+fn connect(mut config: Config) -> Result<kube::Client, ClusterError> {
     config.default_retry = false;
-    kube::Client::try_from(config).map_err(|error| ManagerError::Client(Box::new(error)))
+    kube::Client::try_from(config).map_err(|error| ClusterError::Client(Box::new(error)))
 }
 
 impl fmt::Debug for ClusterBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClusterBuilder").field("cache", &self.cache).finish_non_exhaustive()
     }
+}
+
+/// A cluster cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClusterError {
+    /// There is no cluster to talk to; who runs the process has to name one.
+    #[error("failed to find a cluster: set KUBECONFIG, or run inside of one")]
+    NotFound(#[source] Box<kube::config::InferConfigError>),
+    /// The configuration of the client is not usable.
+    #[error("failed to make a client")]
+    Client(#[source] Box<kube::Error>),
 }

@@ -5,7 +5,7 @@
 
 use std::pin::Pin;
 
-use crate::reconcile::BoxError;
+use crate::BoxError;
 
 /// Decides whether this process leads.
 ///

@@ -9,6 +9,7 @@ pub mod client;
 pub mod cluster;
 pub mod controller;
 pub mod controllerutil;
+mod error;
 pub mod event;
 pub mod finalizer;
 pub mod handler;
@@ -24,5 +25,6 @@ pub mod signals;
 pub mod source;
 pub mod workqueue;
 
+pub use error::BoxError;
 pub use k8s_openapi;
 pub use kube;

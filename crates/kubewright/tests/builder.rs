@@ -21,6 +21,7 @@ use kubewright::{
     handler,
     kube::{api::Patch, core::PartialObjectMeta},
     manager::Manager,
+    metrics::{Registry, registry},
     prelude::*,
 };
 use kubewright_testing::TestEnv;
@@ -287,4 +288,23 @@ async fn the_log_constructor_makes_the_span_of_a_reconcile() {
     counter.wait_for(&key("a"), 1).await;
     running.stop().await.unwrap();
     assert_eq!(journal.lines(), ["configmap default/a 36"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn managers_with_a_registry_each_are_measured_apart() {
+    let env = TestEnv::start().await;
+    env.create(&config_map("a", &[])).await;
+    let measured = async |name: &str| {
+        let manager = env.manager().metrics_registry(Registry::new()).build().await.unwrap();
+        let counter = Counter::default();
+        Controller::builder(&manager).for_::<ConfigMap>().named(name).complete(counter.clone()).unwrap();
+        let running = env.run(manager.clone());
+        counter.wait_for(&key("a"), 1).await;
+        running.stop().await.unwrap();
+        manager.metrics_registry().text()
+    };
+    let (one, other) = (measured("one").await, measured("other").await);
+    assert!(one.contains(r#"controller_runtime_max_concurrent_reconciles{controller="one"} 1"#), "{one}");
+    assert!(!one.contains("other") && !other.contains(r#""one""#));
+    assert!(!registry().text().contains(r#"controller="one""#));
 }

@@ -6,7 +6,6 @@
 use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright::{
     cluster::Cluster,
-    controller::BuildError,
     controllerutil::create_or_patch,
     event::Event,
     handler::Requests,
@@ -70,7 +69,7 @@ impl Reconciler<Shared> for Share {
 }
 
 /// Adds the controller to `manager`, and `right` beside the manager's own cluster.
-pub fn add_to_manager(manager: &Manager, right: &Cluster) -> Result<(), BuildError> {
+pub fn add_to_manager(manager: &Manager, right: &Cluster) -> anyhow::Result<()> {
     manager.add_cluster(right)?;
     Controller::typed::<Shared>(manager)
         .named("share")

@@ -5,16 +5,16 @@ use std::{fmt, num::NonZeroUsize, sync::Arc, time::Duration};
 use kube::core::DynamicObject;
 
 use super::{
-    BuildError, Controller, ControllerHandle, ControllerOptions, LogConstructor, OwnsOptions, WatchOptions,
-    log_constructor, run::Parts,
+    BuildError, Controller, ControllerHandle, ControllerOptions, Host, LogConstructor, OwnsOptions,
+    WatchOptions, log_constructor, run::Parts,
 };
 use crate::{
     cache::Cache,
     event::AnyObject,
-    handler::{self, EventHandler, RequestType},
-    manager::Manager,
+    handler::{self, EventHandler},
     object::{Kind, Object, View},
     predicate::Predicate,
+    reconcile::RequestType,
     reconcile::{ReconcileId, Reconciler, Request},
     source::{self, DynSource, Source},
     workqueue::{QueueOptions, RateLimiter},
@@ -28,7 +28,7 @@ use crate::{
 /// Source: controller-runtime `builder.TypedBuilder`.
 #[must_use = "a controller that is not completed does nothing"]
 pub struct Builder<R: RequestType = Request> {
-    manager: Manager,
+    host: Host,
     name: Option<String>,
     for_: Option<Kind>,
     for_again: Option<Kind>,
@@ -108,10 +108,10 @@ impl Builder<Request> {
 }
 
 impl<R: RequestType> Builder<R> {
-    pub(super) fn new(manager: &Manager) -> Self {
+    pub(super) fn new(host: Host) -> Self {
         Self {
-            options: manager.controller_defaults().clone(),
-            manager: manager.clone(),
+            options: host.controller_defaults.clone(),
+            host,
             name: None,
             for_: None,
             for_again: None,
@@ -239,10 +239,10 @@ impl<R: RequestType> Builder<R> {
     /// # Errors
     /// [`BuildError`] names what is missing.
     pub fn complete(self, reconciler: impl Reconciler<R>) -> Result<ControllerHandle<R>, BuildError> {
-        let manager = self.manager.clone();
+        let host = self.host.clone();
         let controller = self.build(reconciler)?;
         let handle = controller.handle();
-        manager.add_controller(controller)?;
+        (host.add)(controller.hosted())?;
         Ok(handle)
     }
 
@@ -271,8 +271,9 @@ impl<R: RequestType> Builder<R> {
         if queue.name.is_empty() {
             queue.name.clone_from(&name);
         }
+        queue.metrics_provider.get_or_insert_with(|| Arc::new(self.host.registry.clone()));
         let surroundings =
-            Surroundings { cache: self.manager.cache(), filters: &self.filters, owner: self.for_.as_ref() };
+            Surroundings { cache: &self.host.cache, filters: &self.filters, owner: self.for_.as_ref() };
         let sources: Vec<_> =
             self.watches.into_iter().map(|watch| watch(&surroundings)).collect::<Result<_, _>>()?;
         Ok(Controller::new(Parts {
@@ -282,7 +283,8 @@ impl<R: RequestType> Builder<R> {
             queue,
             options,
             log_constructor: self.log_constructor.unwrap_or(self.default_log_constructor),
-            elected: self.manager.elected_token(),
+            elected: self.host.elected,
+            registry: self.host.registry,
         }))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use crate::{manager::ManagerError, reconcile::BoxError};
+use crate::BoxError;
 
 /// A controller cannot be built as it was asked for; its author has to mend it.
 #[derive(Debug, thiserror::Error)]
@@ -30,9 +30,9 @@ pub enum BuildError {
     /// Another controller of this manager has the name: its metrics would be mixed with this one's.
     #[error("there is a controller named {0:?} already: give one of them another name with named()")]
     NameTaken(String),
-    /// The manager does not take the controller.
-    #[error(transparent)]
-    Manager(#[from] ManagerError),
+    /// The manager is stopping, or has stopped.
+    #[error("the manager stops: it takes no controller any more")]
+    Stopping,
 }
 
 /// A running controller gave up.

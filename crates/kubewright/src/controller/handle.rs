@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::ControllerError;
 use crate::{
-    handler::RequestType,
     reconcile::Request,
+    reconcile::RequestType,
     source::{DynSource, Source},
 };
 

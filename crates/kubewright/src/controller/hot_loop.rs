@@ -5,7 +5,7 @@ use std::time::Duration;
 use hashbrown::HashMap;
 use tokio::time::Instant;
 
-use crate::handler::RequestType;
+use crate::reconcile::RequestType;
 
 /// Counts, for each request, the reconciles in a row that wrote something and came right after each other.
 ///

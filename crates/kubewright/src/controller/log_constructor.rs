@@ -7,8 +7,8 @@ use std::sync::Arc;
 use tracing::Span;
 
 use crate::{
-    handler::RequestType,
     object::Kind,
+    reconcile::RequestType,
     reconcile::{ReconcileId, Request},
 };
 

@@ -1,16 +1,15 @@
 //! What a controller counts, under upstream's names.
 
-use std::sync::LazyLock;
-
 use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
-    core::Collector,
+    core::{Collector, Desc},
+    proto::MetricFamily,
 };
 
 use super::outcome::{Outcome, Requeue};
-use crate::metrics;
+use crate::metrics::Registry;
 
-/// The metrics of one controller, in the process-wide [`metrics::registry`]. All results are there from the start, at zero.
+/// The metrics of one controller. All results are there from the start, at zero.
 ///
 /// Source: controller-runtime `pkg/internal/controller/metrics`.
 #[derive(Debug)]
@@ -27,8 +26,8 @@ pub(super) struct ControllerMetrics {
 }
 
 impl ControllerMetrics {
-    pub(super) fn new(controller: &str, workers: usize) -> Self {
-        let all = &*ALL;
+    pub(super) fn new(registry: &Registry, controller: &str, workers: usize) -> Self {
+        let all = registry.shared::<ControllerCollector>();
         let total = |result| all.total.with_label_values(&[controller, result]);
         // Upstream's deprecated result: nothing of ours asks for it, but dashboards expect the series.
         total("requeue");
@@ -85,7 +84,9 @@ impl Drop for Working {
     }
 }
 
-struct All {
+/// The metrics of all controllers of one registry.
+#[derive(Clone)]
+struct ControllerCollector {
     total: IntCounterVec,
     errors: IntCounterVec,
     terminal_errors: IntCounterVec,
@@ -96,51 +97,84 @@ struct All {
     active_workers: IntGaugeVec,
 }
 
-static ALL: LazyLock<All> = LazyLock::new(|| All {
-    total: registered(IntCounterVec::new(
-        Opts::new("controller_runtime_reconcile_total", "Reconciles by controller and result"),
-        &["controller", "result"],
-    )),
-    errors: counter("controller_runtime_reconcile_errors_total", "Reconciles that failed, by controller"),
-    terminal_errors: counter(
-        "controller_runtime_terminal_reconcile_errors_total",
-        "Reconciles that failed for good, by controller",
-    ),
-    panics: counter("controller_runtime_reconcile_panics_total", "Reconciles that panicked, by controller"),
-    timeouts: counter(
-        "controller_runtime_reconcile_timeouts_total",
-        "Reconciles that took too long, by controller",
-    ),
-    time: registered(HistogramVec::new(
-        HistogramOpts::new(
-            "controller_runtime_reconcile_time_seconds",
-            "How long reconciles take, by controller",
-        )
-        .buckets(TIME_BUCKETS.to_vec()),
-        &["controller"],
-    )),
-    max_concurrent_reconciles: gauge(
-        "controller_runtime_max_concurrent_reconciles",
-        "How many reconciles may run at once, by controller",
-    ),
-    active_workers: gauge("controller_runtime_active_workers", "How many workers are at work, by controller"),
-});
+impl Default for ControllerCollector {
+    fn default() -> Self {
+        Self {
+            total: made(IntCounterVec::new(
+                Opts::new("controller_runtime_reconcile_total", "Reconciles by controller and result"),
+                &["controller", "result"],
+            )),
+            errors: counter(
+                "controller_runtime_reconcile_errors_total",
+                "Reconciles that failed, by controller",
+            ),
+            terminal_errors: counter(
+                "controller_runtime_terminal_reconcile_errors_total",
+                "Reconciles that failed for good, by controller",
+            ),
+            panics: counter(
+                "controller_runtime_reconcile_panics_total",
+                "Reconciles that panicked, by controller",
+            ),
+            timeouts: counter(
+                "controller_runtime_reconcile_timeouts_total",
+                "Reconciles that took too long, by controller",
+            ),
+            time: made(HistogramVec::new(
+                HistogramOpts::new(
+                    "controller_runtime_reconcile_time_seconds",
+                    "How long reconciles take, by controller",
+                )
+                .buckets(TIME_BUCKETS.to_vec()),
+                &["controller"],
+            )),
+            max_concurrent_reconciles: gauge(
+                "controller_runtime_max_concurrent_reconciles",
+                "How many reconciles may run at once, by controller",
+            ),
+            active_workers: gauge(
+                "controller_runtime_active_workers",
+                "How many workers are at work, by controller",
+            ),
+        }
+    }
+}
+
+impl ControllerCollector {
+    fn parts(&self) -> [&dyn Collector; 8] {
+        [
+            &self.total,
+            &self.errors,
+            &self.terminal_errors,
+            &self.panics,
+            &self.timeouts,
+            &self.time,
+            &self.max_concurrent_reconciles,
+            &self.active_workers,
+        ]
+    }
+}
+
+impl Collector for ControllerCollector {
+    fn desc(&self) -> Vec<&Desc> {
+        self.parts().into_iter().flat_map(Collector::desc).collect()
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        self.parts().into_iter().flat_map(Collector::collect).collect()
+    }
+}
 
 fn counter(name: &str, help: &str) -> IntCounterVec {
-    registered(IntCounterVec::new(Opts::new(name, help), &["controller"]))
+    made(IntCounterVec::new(Opts::new(name, help), &["controller"]))
 }
 
 fn gauge(name: &str, help: &str) -> IntGaugeVec {
-    registered(IntGaugeVec::new(Opts::new(name, help), &["controller"]))
+    made(IntGaugeVec::new(Opts::new(name, help), &["controller"]))
 }
 
-fn registered<C: Collector + Clone + 'static>(collector: prometheus::Result<C>) -> C {
-    let collector = collector.expect("the names and labels above are well-formed");
-    if let Err(error) = metrics::registry().register(collector.clone()) {
-        // The author has a metric of this name. Theirs is exported, ours counts unseen.
-        tracing::warn!(%error, "a metric of the controllers is not exported");
-    }
-    collector
+fn made<C>(collector: prometheus::Result<C>) -> C {
+    collector.expect("the names and labels above are well-formed")
 }
 
 const TIME_BUCKETS: [f64; 40] = [

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::reconcile::{Action, BoxError, PrioritizedError, TerminalError};
+use crate::{
+    BoxError,
+    reconcile::{Action, PrioritizedError, TerminalError},
+};
 
 /// How a reconcile ended.
 #[derive(Debug)]

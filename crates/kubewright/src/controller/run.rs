@@ -8,12 +8,13 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Builder, ControllerError, ControllerHandle, ControllerOptions, LogConstructor, handle::Addition,
-    hot_loop::HotLoops, metrics::ControllerMetrics, starter::Starter, tasks::Tasks, worker::Crew,
+    Builder, ControllerError, ControllerHandle, ControllerOptions, Host, Hosted, LogConstructor,
+    handle::Addition, hot_loop::HotLoops, metrics::ControllerMetrics, starter::Starter, tasks::Tasks,
+    worker::Crew,
 };
 use crate::{
-    handler::RequestType,
-    manager::Manager,
+    metrics::Registry,
+    reconcile::RequestType,
     reconcile::{DynReconciler, Request},
     source::DynSource,
     workqueue::{Queue, QueueOptions},
@@ -61,17 +62,19 @@ pub(super) struct Parts<R: RequestType> {
     pub(super) log_constructor: LogConstructor<R>,
     /// Fires when the manager is elected.
     pub(super) elected: CancellationToken,
+    /// Where it is measured.
+    pub(super) registry: Registry,
 }
 
 impl Controller<Request> {
     /// A controller whose requests are keys of objects.
-    pub fn builder(manager: &Manager) -> Builder<Request> {
-        Builder::new(manager)
+    pub fn builder(host: impl Into<Host>) -> Builder<Request> {
+        Builder::new(host.into())
     }
 
     /// A controller with requests of another type.
-    pub fn typed<R: RequestType>(manager: &Manager) -> Builder<R> {
-        Builder::new(manager)
+    pub fn typed<R: RequestType>(host: impl Into<Host>) -> Builder<R> {
+        Builder::new(host.into())
     }
 }
 
@@ -94,6 +97,19 @@ impl<R: RequestType> Controller<R> {
 
     pub(crate) fn options(&self) -> &ControllerOptions {
         &self.parts.options
+    }
+
+    /// Whether the whole of it waits until this process leads; one that warms up starts early, and holds its workers back by itself.
+    pub(crate) fn waits_for_leadership(&self) -> bool {
+        self.parts.options.needs_leader_election && !self.parts.options.enable_warmup
+    }
+
+    pub(super) fn hosted(self) -> Hosted {
+        Hosted {
+            name: Arc::clone(&self.parts.name),
+            needs_leader_election: self.waits_for_leadership(),
+            start: Box::new(|cancel| Box::pin(async { Ok(self.start(cancel).await?) })),
+        }
     }
 
     /// Runs until `cancel` fires. Then sources and queue stop, and workers finish the reconcile that they hold.
@@ -141,7 +157,7 @@ impl<R: RequestType> Controller<R> {
                 reconciliation_timeout: parts.options.reconciliation_timeout,
                 recover_panic: parts.options.recover_panic,
                 cancel: stop.clone(),
-                metrics: ControllerMetrics::new(&parts.name, workers),
+                metrics: ControllerMetrics::new(&parts.registry, &parts.name, workers),
                 hot_loops: Mutex::new(HotLoops::new()),
             });
             for _ in 0..workers {

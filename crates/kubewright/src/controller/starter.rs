@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ControllerError;
 use crate::{
-    handler::RequestType,
+    reconcile::RequestType,
     source::{DynSource, SourceContext, Spawned},
     workqueue::Queue,
 };

@@ -15,9 +15,8 @@ use super::{
     outcome::{Outcome, Requeue},
 };
 use crate::{
-    client,
-    handler::RequestType,
-    log::error_chain,
+    client, error,
+    reconcile::RequestType,
     reconcile::{Context, DynReconciler},
     workqueue::{AddOptions, Queue},
 };
@@ -75,7 +74,7 @@ impl<R: RequestType> Crew<R> {
             match &outcome {
                 Outcome::Done(_) => {}
                 Outcome::Failed(error) => {
-                    tracing::error!(error = %error_chain(error.as_ref()), "reconciler error");
+                    tracing::error!(error = %error::chain(error.as_ref()), "reconciler error");
                 }
                 Outcome::Panicked(message) => tracing::error!(message, "reconciler panicked"),
                 Outcome::TimedOut(timeout) => tracing::error!(?timeout, "reconciler timed out"),

@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    BoxError,
     client::{ClientError, Objects, Optional as _},
     object::{Kind, ObjectKey, View},
-    reconcile::BoxError,
 };
 
 /// What was done.

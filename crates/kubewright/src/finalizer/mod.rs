@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt, pin::Pin};
 
 use kube::Resource;
 
-use crate::{controllerutil, reconcile::BoxError};
+use crate::{BoxError, controllerutil};
 
 /// Cleans up before an object goes.
 ///

@@ -2,10 +2,11 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
-use super::{EventHandler, RequestType, Requests};
+use super::{EventHandler, Requests};
 use crate::{
     event::{Event, Observed},
     object::View,
+    reconcile::RequestType,
 };
 
 /// Enqueues what `map` makes of the object; for an update, of its old state and its new one. Requests of one event are deduplicated.

@@ -12,16 +12,12 @@ pub use owner::{
 };
 pub use requests::{LOW_PRIORITY, Requests};
 
-use std::{fmt, hash::Hash, pin::Pin};
+use std::pin::Pin;
 
-use crate::event::Event;
-
-/// A type that can be a controller's request: a small value that names what to reconcile.
-///
-/// Implemented for every type that fits. Equal requests are one: they are merged while they wait and never reconciled at once.
-pub trait RequestType: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static {}
-
-impl<R: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static> RequestType for R {}
+use crate::{
+    event::Event,
+    reconcile::{Request, RequestType},
+};
 
 /// Turns events of objects `K` into requests `R`.
 ///
@@ -32,7 +28,7 @@ impl<R: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static> RequestType for 
 ///
 /// Source: controller-runtime `handler.TypedEventHandler`.
 #[diagnostic::on_unimplemented(message = "`{Self}` does not turn events of `{K}` into requests `{R}`")]
-pub trait EventHandler<K, R: RequestType = crate::reconcile::Request>: Send + Sync + 'static {
+pub trait EventHandler<K, R: RequestType = Request>: Send + Sync + 'static {
     /// Puts what should be reconciled because of `event` into `requests`.
     fn handle(&self, event: &Event<K>, requests: &Requests<'_, R>) -> impl Future<Output = ()> + Send;
 }

@@ -4,11 +4,11 @@ use std::fmt;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
-use super::{EventHandler, RequestType, Requests};
+use super::{EventHandler, Requests};
 use crate::{
     event::{Event, Observed},
     object::{Kind, Object, ObjectKey, Scope, group_of},
-    reconcile::Request,
+    reconcile::{Request, RequestType},
 };
 
 /// Enqueues the owners of kind `O` that the object has.

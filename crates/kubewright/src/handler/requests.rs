@@ -2,8 +2,10 @@
 
 use std::{fmt, time::Duration};
 
-use super::RequestType;
-use crate::workqueue::{AddOptions, Queue};
+use crate::{
+    reconcile::RequestType,
+    workqueue::{AddOptions, Queue},
+};
 
 /// The priority of requests that come from the initial list or from a resync, below the ordinary 0: a change that somebody has just made
 /// is reconciled before the thousand objects that merely exist.

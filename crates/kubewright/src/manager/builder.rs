@@ -12,6 +12,7 @@ use crate::{
     cluster::{Cluster, ClusterBuilder},
     controller::ControllerOptions,
     leader_election::{Alone, DynElector, Elector},
+    metrics::{self, Registry},
 };
 
 /// Builds a [`Manager`].
@@ -19,6 +20,7 @@ use crate::{
 pub struct ManagerBuilder {
     cluster: ClusterBuilder,
     controller_defaults: ControllerOptions,
+    metrics_registry: Registry,
     graceful_shutdown_timeout: Duration,
     elector: Box<dyn DynElector>,
 }
@@ -28,6 +30,7 @@ impl ManagerBuilder {
         Self {
             cluster: Cluster::builder(),
             controller_defaults: ControllerOptions::default(),
+            metrics_registry: metrics::registry().clone(),
             graceful_shutdown_timeout: Duration::from_secs(30),
             elector: Box::new(Alone),
         }
@@ -63,6 +66,14 @@ impl ManagerBuilder {
         self
     }
 
+    /// Where controllers and their queues are measured; one of its own keeps the numbers of two managers in one process apart.
+    ///
+    /// Default: the process-wide [`metrics::registry`].
+    pub fn metrics_registry(mut self, registry: Registry) -> Self {
+        self.metrics_registry = registry;
+        self
+    }
+
     /// Who decides whether this process leads. Default: nobody, it leads from its start.
     pub fn elector(mut self, elector: impl Elector) -> Self {
         self.elector = Box::new(elector);
@@ -91,6 +102,7 @@ impl ManagerBuilder {
         let shared = Shared {
             cluster,
             controller_defaults: self.controller_defaults,
+            metrics_registry: self.metrics_registry,
             graceful_shutdown_timeout: self.graceful_shutdown_timeout,
             elected: CancellationToken::new(),
             state: Mutex::new(State { controller_names: HashSet::new(), phase }),

@@ -2,18 +2,15 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use crate::{cache::CacheError, reconcile::BoxError};
+use crate::{BoxError, cache::CacheError, cluster::ClusterError};
 
 /// A manager cannot be made, or does not take what it is given.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManagerError {
-    /// There is no cluster to talk to; who runs the process has to name one.
-    #[error("failed to find a cluster: set KUBECONFIG, or run inside of one")]
-    Config(#[source] Box<kube::config::InferConfigError>),
-    /// The configuration of the client is not usable.
-    #[error("failed to make a client")]
-    Client(#[source] Box<kube::Error>),
+    /// The manager's own cluster cannot be made.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     /// Nothing can be added any more.
     #[error("can't accept new runnable as stop procedure is already engaged")]
     Stopping,

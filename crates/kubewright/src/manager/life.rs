@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{BoxedRunnable, Manager, Phase, Place, StartError};
 use crate::{
+    BoxError,
     cache::{Cache, CacheError},
     leader_election::DynElector,
-    reconcile::BoxError,
 };
 
 impl Manager {

@@ -24,9 +24,9 @@ use crate::{
     cache::Cache,
     client::Client,
     cluster::Cluster,
-    controller::{BuildError, Controller, ControllerOptions},
-    handler::RequestType,
+    controller::{BuildError, ControllerOptions, Host, Hosted},
     leader_election::DynElector,
+    metrics::Registry,
 };
 
 /// Owns what an operator shares, and runs what it is made of.
@@ -42,6 +42,7 @@ pub struct Manager {
 struct Shared {
     cluster: Cluster,
     controller_defaults: ControllerOptions,
+    metrics_registry: Registry,
     graceful_shutdown_timeout: Duration,
     elected: CancellationToken,
     state: Mutex<State>,
@@ -85,6 +86,11 @@ impl Manager {
         self.shared.cluster.kube()
     }
 
+    /// Where the manager's controllers and their queues are measured.
+    pub fn metrics_registry(&self) -> &Registry {
+        &self.shared.metrics_registry
+    }
+
     /// The manager's own cluster.
     pub fn cluster(&self) -> &Cluster {
         &self.shared.cluster
@@ -122,20 +128,11 @@ impl Manager {
         self.add_boxed(BoxedRunnable::new(runnable))
     }
 
-    pub(crate) fn add_controller<R: RequestType>(&self, controller: Controller<R>) -> Result<(), BuildError> {
-        let name = controller.name().to_owned();
-        if !self.shared.state.lock().controller_names.insert(name.clone()) {
-            return Err(BuildError::NameTaken(name));
+    fn add_controller(&self, controller: Hosted) -> Result<(), BuildError> {
+        if !self.shared.state.lock().controller_names.insert(controller.name.to_string()) {
+            return Err(BuildError::NameTaken(controller.name.to_string()));
         }
-        Ok(self.add(controller)?)
-    }
-
-    pub(crate) fn elected_token(&self) -> CancellationToken {
-        self.shared.elected.clone()
-    }
-
-    pub(crate) fn controller_defaults(&self) -> &ControllerOptions {
-        &self.shared.controller_defaults
+        self.add_boxed(BoxedRunnable::of_controller(controller)).map_err(|_| BuildError::Stopping)
     }
 
     fn add_boxed(&self, runnable: BoxedRunnable) -> Result<(), ManagerError> {
@@ -145,6 +142,20 @@ impl Manager {
             Phase::Stopped => return Err(ManagerError::Stopping),
         }
         Ok(())
+    }
+}
+
+impl From<&Manager> for Host {
+    fn from(manager: &Manager) -> Self {
+        let shared = &manager.shared;
+        let manager = manager.clone();
+        Self {
+            cache: shared.cluster.cache().clone(),
+            controller_defaults: shared.controller_defaults.clone(),
+            elected: shared.elected.clone(),
+            registry: shared.metrics_registry.clone(),
+            add: Arc::new(move |controller| manager.add_controller(controller)),
+        }
     }
 }
 

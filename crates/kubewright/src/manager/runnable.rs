@@ -1,16 +1,21 @@
 //! Anything that a manager runs.
 
-use std::{borrow::Cow, pin::Pin};
+use std::borrow::Cow;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{cache::Cache, controller::Controller, handler::RequestType, reconcile::BoxError};
+use crate::{
+    BoxError,
+    cache::Cache,
+    controller::{Controller, Hosted, Running},
+    reconcile::RequestType,
+};
 
 /// Something that runs as long as the manager does.
 ///
 /// # Example: a task of one's own
 /// ```
-/// use kubewright::{manager::Runnable, reconcile::BoxError};
+/// use kubewright::{manager::Runnable, BoxError};
 /// use tokio_util::sync::CancellationToken;
 ///
 /// struct Heartbeat;
@@ -58,13 +63,12 @@ impl<R: RequestType> Runnable for Controller<R> {
         Ok(Self::start(self, cancel).await?)
     }
 
-    /// A controller that warms up starts early, and holds its workers back by itself.
     fn needs_leader_election(&self) -> bool {
-        self.options().needs_leader_election && !self.options().enable_warmup
+        self.waits_for_leadership()
     }
 
     fn name(&self) -> Cow<'static, str> {
-        format!("controller {}", Self::name(self)).into()
+        controller_name(Self::name(self))
     }
 }
 
@@ -86,15 +90,30 @@ pub(super) enum Place {
     LeaderOnly,
 }
 
-/// A runnable that has been started.
-pub(super) type Running = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
+impl Place {
+    fn of(needs_leader_election: bool) -> Self {
+        if needs_leader_election { Self::LeaderOnly } else { Self::Others }
+    }
+}
+
+fn controller_name(name: &str) -> Cow<'static, str> {
+    format!("controller {name}").into()
+}
 
 impl BoxedRunnable {
     pub(super) fn new(runnable: impl Runnable) -> Self {
         Self {
             name: runnable.name(),
-            place: if runnable.needs_leader_election() { Place::LeaderOnly } else { Place::Others },
+            place: Place::of(runnable.needs_leader_election()),
             start: Box::new(move |cancel| Box::pin(runnable.start(cancel))),
+        }
+    }
+
+    pub(super) fn of_controller(controller: Hosted) -> Self {
+        Self {
+            name: controller_name(&controller.name),
+            place: Place::of(controller.needs_leader_election),
+            start: controller.start,
         }
     }
 

@@ -1,12 +1,16 @@
 //! Where collectors are registered and read from.
 
-use std::sync::LazyLock;
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    fmt,
+    sync::{Arc, LazyLock},
+};
 
-use prometheus::core::Collector;
-use prometheus::proto::MetricFamily;
+use parking_lot::Mutex;
+use prometheus::{core::Collector, proto::MetricFamily};
 
 use super::text;
-use crate::workqueue::{MetricsProvider, QueueMetrics, WorkqueueCollector};
 
 /// The process-wide registry, which everything uses that was not given another.
 ///
@@ -18,7 +22,7 @@ pub fn registry() -> &'static Registry {
 
 /// A set of collectors. Clones are handles to one set.
 ///
-/// It is also the [`MetricsProvider`] of the queues that are measured in it.
+/// It is also the [`MetricsProvider`](crate::workqueue::MetricsProvider) of the queues that are measured in it.
 ///
 /// # Example: a metric of one's own
 ///
@@ -33,20 +37,34 @@ pub fn registry() -> &'static Registry {
 /// assert_eq!(registry.gather()[0].name(), "baskets_total");
 /// # Ok::<(), prometheus::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Default)]
 pub struct Registry {
     inner: prometheus::Registry,
-    workqueues: WorkqueueCollector,
+    /// What rooms of this crate measure, by type.
+    shared: Arc<Mutex<HashMap<TypeId, Box<dyn Any + Send>>>>,
 }
 
 impl Registry {
-    /// Makes a registry with nothing in it but the metrics of queues, of which there are none yet.
-    #[expect(clippy::missing_panics_doc, reason = "an empty registry has no metric to collide with")]
+    /// Makes a registry with nothing in it.
     pub fn new() -> Self {
-        let inner = prometheus::Registry::new();
-        let workqueues = WorkqueueCollector::new();
-        inner.register(Box::new(workqueues.clone())).expect("an empty registry has no such metric");
-        Self { inner, workqueues }
+        Self::default()
+    }
+
+    /// The collector `C` of this registry: made and registered for the first who asks, the same for all others.
+    ///
+    /// Where the author has a metric of one of its names, theirs is exported and ours counts unseen.
+    pub(crate) fn shared<C: Collector + Clone + Default + 'static>(&self) -> C {
+        let mut shared = self.shared.lock();
+        if let Some(known) = shared.get(&TypeId::of::<C>()).and_then(|known| known.downcast_ref::<C>()) {
+            return known.clone();
+        }
+        let collector = C::default();
+        if let Err(error) = self.register(collector.clone()) {
+            let collector = std::any::type_name::<C>();
+            tracing::warn!(%error, collector, "metrics of this process are not exported");
+        }
+        shared.insert(TypeId::of::<C>(), Box::new(collector.clone()));
+        collector
     }
 
     /// Adds a collector.
@@ -69,14 +87,8 @@ impl Registry {
     }
 }
 
-impl Default for Registry {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl MetricsProvider for Registry {
-    fn register(&self, name: &str, queue: QueueMetrics) {
-        self.workqueues.add(name, queue);
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").finish_non_exhaustive()
     }
 }

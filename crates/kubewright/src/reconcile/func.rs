@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Action, BoxError, Context, Reconciler};
+use super::{Action, Context, Reconciler};
+use crate::BoxError;
 
 /// Reconciles by calling `reconcile`; for a reconciler that is too small for a type of its own.
 ///
@@ -10,7 +11,7 @@ use super::{Action, BoxError, Context, Reconciler};
 ///
 /// # Example: print what happens
 /// ```
-/// use kubewright::reconcile::{self, Action, BoxError, Context, Request};
+/// use kubewright::{BoxError, reconcile::{self, Action, Context, Request}};
 ///
 /// let reconciler = reconcile::from_fn(|_context: Context, request: Request| async move {
 ///     println!("{request} exists, has changed, or is gone");

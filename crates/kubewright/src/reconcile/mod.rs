@@ -9,6 +9,7 @@ mod func;
 mod object_reconciler;
 mod prioritized;
 mod reconciler;
+mod request;
 mod terminal;
 
 pub use action::Action;
@@ -17,8 +18,6 @@ pub use func::{FromFn, from_fn};
 pub use object_reconciler::{AsReconciler, ObjectReconciler, as_reconciler};
 pub use prioritized::PrioritizedError;
 pub(crate) use reconciler::DynReconciler;
-pub use reconciler::{BoxError, Reconciler};
+pub use reconciler::Reconciler;
+pub use request::{Request, RequestType};
 pub use terminal::TerminalError;
-
-/// The request of an ordinary controller: the key of an object of the kind that it is for.
-pub type Request = crate::object::ObjectKey;

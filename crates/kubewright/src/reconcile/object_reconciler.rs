@@ -2,8 +2,9 @@
 
 use std::{marker::PhantomData, sync::Arc};
 
-use super::{Action, BoxError, Context, Reconciler, Request};
+use super::{Action, Context, Reconciler, Request};
 use crate::{
+    BoxError,
     client::{Client, Optional as _},
     object::Object,
 };

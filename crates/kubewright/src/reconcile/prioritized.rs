@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::BoxError;
+use crate::BoxError;
 
 /// An error whose request is requeued with another priority than the one it was handed out with.
 ///
@@ -12,7 +12,7 @@ use super::BoxError;
 ///
 /// # Example: a failure that may wait until everything else is done
 /// ```
-/// use kubewright::reconcile::{BoxError, PrioritizedError};
+/// use kubewright::{BoxError, reconcile::PrioritizedError};
 ///
 /// fn try_it() -> Result<(), BoxError> {
 ///     Err(PrioritizedError::new("the quota is used up", -50).into())

@@ -3,9 +3,7 @@
 use std::{pin::Pin, sync::Arc};
 
 use super::{Action, Context, Request};
-
-/// Any error that a reconciler may return.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+use crate::BoxError;
 
 /// Drives the world to what the object of a request says.
 ///

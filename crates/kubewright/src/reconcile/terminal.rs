@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::BoxError;
+use crate::BoxError;
 
 /// An error after which the request is not requeued: only a change of the object, or of something that it depends on, helps.
 ///
@@ -10,7 +10,7 @@ use super::BoxError;
 ///
 /// # Example: an object that can never be reconciled as it is
 /// ```
-/// use kubewright::reconcile::{BoxError, TerminalError};
+/// use kubewright::{BoxError, reconcile::TerminalError};
 ///
 /// fn check(replicas: i32) -> Result<i32, BoxError> {
 ///     if replicas < 0 { Err(TerminalError::new("spec.replicas is negative").into()) } else { Ok(replicas) }

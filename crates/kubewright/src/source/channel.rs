@@ -7,11 +7,12 @@ use tokio::sync::mpsc;
 
 use super::{Source, SourceContext};
 use crate::{
+    BoxError,
     event::Event,
-    handler::{DynEventHandler, EventHandler, RequestType, Requests},
+    handler::{DynEventHandler, EventHandler, Requests},
     object::View,
     predicate::Predicate,
-    reconcile::BoxError,
+    reconcile::RequestType,
     workqueue::Queue,
 };
 

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::reconcile::BoxError;
+use crate::BoxError;
 
 /// A task that a source has started.
 pub(crate) type Spawned = Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt};
 
 use super::{Source, SourceContext};
-use crate::{handler::RequestType, reconcile::BoxError, workqueue::Queue};
+use crate::{BoxError, reconcile::RequestType, workqueue::Queue};
 
 /// Starts by calling `start`; for a source that is too small for a type of its own.
 ///

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, time::Duration};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Source, SourceContext};
-use crate::{handler::RequestType, reconcile::BoxError, workqueue::Queue};
+use crate::{BoxError, reconcile::RequestType, workqueue::Queue};
 
 /// Enqueues what `requests` gives, every `period`; for the first time one period after the start, since the start itself reconciles every
 /// object that a watch finds.
@@ -17,7 +17,7 @@ use crate::{handler::RequestType, reconcile::BoxError, workqueue::Queue};
 /// ```no_run
 /// # use std::time::Duration;
 /// # use k8s_openapi::api::core::v1::ConfigMap;
-/// # use kubewright::{client::Client, reconcile::{BoxError, Request}, source};
+/// # use kubewright::{client::Client, BoxError, reconcile::Request, source};
 /// # fn example(client: Client) {
 /// let source = source::interval(Duration::from_secs(1800), move || {
 ///     let client = client.clone();

@@ -6,12 +6,13 @@ use tokio::sync::oneshot;
 
 use super::{Source, SourceContext};
 use crate::{
+    BoxError,
     cache::{Cache, informer::Delta},
     event::{AnyObject, Event, Observed},
-    handler::{DynEventHandler, EventHandler, RequestType, Requests},
+    handler::{DynEventHandler, EventHandler, Requests},
     object::{Kind, Object, View},
     predicate::Predicate,
-    reconcile::BoxError,
+    reconcile::RequestType,
     workqueue::Queue,
 };
 

@@ -18,18 +18,14 @@ pub use func::{Func, func};
 pub use interval::{Interval, interval};
 pub use kind::{KindSource, informer, informer_as, kind, kind_as};
 
-use crate::{
-    handler::RequestType,
-    reconcile::{BoxError, Request},
-    workqueue::Queue,
-};
+use crate::{BoxError, reconcile::Request, reconcile::RequestType, workqueue::Queue};
 
 /// Puts requests into a controller's queue.
 ///
 /// # Example: a source of one's own
 /// ```
 /// use std::time::Duration;
-/// use kubewright::{reconcile::{BoxError, Request}, source::{Source, SourceContext}, workqueue::Queue};
+/// use kubewright::{BoxError, reconcile::Request, source::{Source, SourceContext}, workqueue::Queue};
 ///
 /// /// Enqueues one object each half hour.
 /// struct HalfHourly(Request);

@@ -53,7 +53,6 @@ mod rate_limiter;
 mod runtime;
 mod shared;
 
-pub(crate) use self::metrics::WorkqueueCollector;
 pub use self::metrics::{DurationHistogram, MetricsProvider, QueueMetrics, QueueStats};
 pub use self::options::{AddOptions, QueueOptions};
 pub use self::queue::Queue;

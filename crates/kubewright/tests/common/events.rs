@@ -5,9 +5,10 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::Pod;
 use kubewright::{
     event::Event,
-    handler::{EventHandler, RequestType, Requests},
+    handler::{EventHandler, Requests},
     kube::core::ObjectMeta,
     object::Object,
+    reconcile::RequestType,
     workqueue::{Queue, QueueOptions},
 };
 

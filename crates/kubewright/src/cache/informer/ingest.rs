@@ -10,7 +10,7 @@ use crate::{
         reflector::{Failure, Sink},
         store::{Applied, Entry, HeaderError, Past},
     },
-    log,
+    error,
     object::{Kind, ObjectKey},
 };
 
@@ -133,7 +133,7 @@ impl Sink for Ingest {
     }
 
     fn failed(&mut self, failure: &Failure, retry_in: Duration) {
-        let error = log::error_chain(failure);
+        let error = error::chain(failure);
         if retry_in.is_zero() {
             tracing::debug!(kind = %self.kind, error, "watch interrupted");
         } else {

@@ -12,7 +12,6 @@ use std::hash::Hash;
 use std::sync::{Arc, Weak};
 
 pub use self::histogram::DurationHistogram;
-pub(crate) use self::prometheus::WorkqueueCollector;
 pub use self::recorder::QueueStats;
 pub(super) use self::recorder::Recorder;
 use super::runtime::Runtime;

@@ -8,7 +8,8 @@ use parking_lot::Mutex;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType};
 
-use super::{DurationHistogram, QueueMetrics, QueueStats};
+use super::{DurationHistogram, MetricsProvider, QueueMetrics, QueueStats};
+use crate::metrics::Registry;
 
 /// Collects the metrics of all queues that are registered with it. Queues of one name share their series.
 ///
@@ -19,17 +20,25 @@ use super::{DurationHistogram, QueueMetrics, QueueStats};
 /// There are no native histograms: the `prometheus` crate does not have them. Once there are more than 25 priorities, upstream counts
 /// down also the known ones at `exceeded_cardinality_limit`, which leaves both series wrong for ever; here the known ones stay exact.
 #[derive(Clone, Debug)]
-pub(crate) struct WorkqueueCollector {
+struct WorkqueueCollector {
     descs: Arc<[Desc]>,
     queues: Arc<Mutex<Vec<(String, QueueMetrics)>>>,
 }
 
-impl WorkqueueCollector {
-    pub(crate) fn new() -> Self {
+impl MetricsProvider for Registry {
+    fn register(&self, name: &str, queue: QueueMetrics) {
+        self.shared::<WorkqueueCollector>().add(name, queue);
+    }
+}
+
+impl Default for WorkqueueCollector {
+    fn default() -> Self {
         Self { descs: FAMILIES.iter().map(Family::desc).collect(), queues: Arc::default() }
     }
+}
 
-    pub(crate) fn add(&self, name: &str, queue: QueueMetrics) {
+impl WorkqueueCollector {
+    fn add(&self, name: &str, queue: QueueMetrics) {
         let mut queues = self.queues.lock();
         queues.retain(|(_, queue)| queue.is_alive());
         queues.push((name.to_owned(), queue));
