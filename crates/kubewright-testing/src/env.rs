@@ -135,13 +135,12 @@ impl TestEnvBuilder {
         let cache = Cache::new(kube.clone(), CacheOptions::default());
         let client = Client::new(kube.clone(), cache.clone());
         let mut tasks = JoinSet::new();
+        let running = cache.start(CancellationToken::new());
         tasks.spawn(async move {
-            if let Err(error) = cache.start(CancellationToken::new()).await {
+            if let Err(error) = running.await {
                 panic!("the test's own cache failed: {error}");
             }
         });
-        // The cache has to have started before somebody waits for a fact.
-        tokio::task::yield_now().await;
         let controllers = match self.controllers {
             Some(controllers) => Some(server.start_controllers(controllers).await),
             None => None,

@@ -289,3 +289,61 @@ async fn public_futures_are_send() {
     send(Manager::builder().build());
     send(manager.start(std::future::pending()));
 }
+
+/// Reads the cache in its first step, and says how that went.
+struct ReadsAtOnce {
+    client: Client,
+    leader_only: bool,
+    said: tokio::sync::mpsc::UnboundedSender<String>,
+}
+
+impl Runnable for ReadsAtOnce {
+    async fn start(self, cancel: CancellationToken) -> Result<(), BoxError> {
+        let read = self.client.get::<ConfigMap>(&key("a")).await;
+        self.said.send(read.unwrap_err().to_string())?;
+        cancel.cancelled().await;
+        Ok(())
+    }
+
+    fn needs_leader_election(&self) -> bool {
+        self.leader_only
+    }
+}
+
+async fn whoever_is_started_can_read() {
+    for _ in 0..50 {
+        let env = TestEnv::start().await;
+        let manager = env.manager().build().await.unwrap();
+        let (said, mut reads) = tokio::sync::mpsc::unbounded_channel();
+        for leader_only in [false, true] {
+            manager.add(ReadsAtOnce { client: manager.client(), leader_only, said: said.clone() }).unwrap();
+        }
+        let client = manager.client();
+        let running = env.run(manager);
+        running.elected().await;
+        said.send(client.get::<ConfigMap>(&key("a")).await.unwrap_err().to_string()).unwrap();
+        for _ in 0..3 {
+            assert_eq!(reads.recv().await.unwrap(), "ConfigMap \"default/a\" not found");
+        }
+        running.stop().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn whoever_is_started_can_read_on_one_thread() {
+    whoever_is_started_can_read().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_started_can_read_on_several_threads() {
+    whoever_is_started_can_read().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cache_that_is_dropped_before_it_ran_has_stopped() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    drop(manager.cache().start(CancellationToken::new()));
+    let error = manager.client().get::<ConfigMap>(&key("a")).await.unwrap_err();
+    assert_eq!(error.to_string(), "the cache has stopped");
+}

@@ -86,35 +86,55 @@ impl Informers {
         }
     }
 
-    pub(super) async fn run(&self, cancel: CancellationToken) -> Result<(), CacheError> {
-        let (launch, mut launched) = mpsc::unbounded_channel();
+    /// From here on the cache can be read. Its informers follow their kinds once the tenure runs.
+    pub(super) fn begin(self: &Arc<Self>) -> Result<Tenure, CacheError> {
+        let (launch, launched) = mpsc::unbounded_channel();
+        let mut state = self.state.lock();
+        if !matches!(state.phase, Phase::Fresh) {
+            return Err(CacheError::AlreadyStarted);
+        }
+        for informer in state.by_kind.values() {
+            // The receiver is still here.
+            let _ = launch.send(Arc::clone(informer));
+        }
+        state.phase = Phase::Running(launch);
+        Ok(Tenure { informers: Arc::clone(self), launched })
+    }
+}
+
+/// A cache between its start and its stop, and the owner of its informers' tasks. Dropped, it is the stop.
+pub(super) struct Tenure {
+    informers: Arc<Informers>,
+    launched: mpsc::UnboundedReceiver<Arc<Informer>>,
+}
+
+impl Tenure {
+    /// Runs the informers until `cancel` fires; returns after all have ended.
+    pub(super) async fn run(mut self, cancel: CancellationToken) -> Result<(), CacheError> {
         let cancel = cancel.child_token();
         let mut tasks = JoinSet::new();
-        {
-            let mut state = self.state.lock();
-            if !matches!(state.phase, Phase::Fresh) {
-                return Err(CacheError::AlreadyStarted);
-            }
-            state.phase = Phase::Running(launch);
-            for informer in state.by_kind.values() {
-                self.spawn(&mut tasks, Arc::clone(informer), &cancel);
-            }
-        }
         let result = loop {
             tokio::select! {
                 () = cancel.cancelled() => break Ok(()),
-                Some(informer) = launched.recv() => self.spawn(&mut tasks, informer, &cancel),
+                Some(informer) = self.launched.recv() => {
+                    let (client, cancel) = (self.informers.client.clone(), cancel.child_token());
+                    tasks.spawn(async move { informer.run(client, cancel).await });
+                }
                 Some(Err(error)) = tasks.join_next() => break Err(CacheError::InformerFailed(error.to_string())),
             }
         };
         cancel.cancel();
-        self.state.lock().phase = Phase::Stopped;
         while tasks.join_next().await.is_some() {}
         result
     }
+}
 
-    fn spawn(&self, tasks: &mut JoinSet<()>, informer: Arc<Informer>, cancel: &CancellationToken) {
-        let (client, cancel) = (self.client.clone(), cancel.child_token());
-        tasks.spawn(async move { informer.run(client, cancel).await });
+impl Drop for Tenure {
+    fn drop(&mut self) {
+        let mut state = self.informers.state.lock();
+        state.phase = Phase::Stopped;
+        for informer in state.by_kind.values() {
+            informer.stop();
+        }
     }
 }

@@ -47,10 +47,19 @@ impl Cache {
 
     /// Runs the informers, those that exist and those that will, until `cancel` fires; returns after all have ended.
     ///
+    /// The cache counts as started from the call on, not from the first poll: whoever is spawned after it may read at once.
+    ///
+    /// # Cancel safety
+    /// Dropped, it stops the cache for good, and aborts the informers.
+    ///
     /// # Errors
     /// [`CacheError::AlreadyStarted`] at the second call; [`CacheError::InformerFailed`] if an informer dies, which is a bug.
-    pub async fn start(&self, cancel: CancellationToken) -> Result<(), CacheError> {
-        self.informers.run(cancel).await
+    pub fn start(
+        &self,
+        cancel: CancellationToken,
+    ) -> impl Future<Output = Result<(), CacheError>> + Send + use<> {
+        let begun = self.informers.begin();
+        async move { begun?.run(cancel).await }
     }
 
     /// Waits until every informer that exists now has its first list.

@@ -121,7 +121,11 @@ impl BoxedRunnable {
         Self {
             name: "cache".into(),
             place: Place::Caches,
-            start: Box::new(move |cancel| Box::pin(async move { Ok(cache.start(cancel).await?) })),
+            start: Box::new(move |cancel| {
+                // At the call, not in the task: what is spawned next may read the cache in its first step.
+                let running = cache.start(cancel);
+                Box::pin(async move { Ok(running.await?) })
+            }),
         }
     }
 }

@@ -56,6 +56,11 @@ impl Informer {
         let mut ingest = Ingest::new(self.kind().clone(), Arc::clone(&self.shared));
         // Nothing is left to do for a follower that is stopped in the middle: every change is applied in one step.
         let _stopped = cancel.run_until_cancelled(reflector.follow(&mut ingest)).await;
+        self.stop();
+    }
+
+    /// Tells whoever waits that nothing comes any more.
+    pub(crate) fn stop(&self) {
         self.shared.progress.send_modify(Progress::stop);
     }
 
