@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::Write,
+    io::{self, IsTerminal, Write},
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -39,10 +39,7 @@ struct Options {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
-        .with_writer(std::io::stderr)
-        .init();
+    log();
     let options = Options::parse();
     // Before anything is printed, so that whoever reads the address may also stop the program.
     let mut terminate = signal(SignalKind::terminate()).context("failed to listen for SIGTERM")?;
@@ -77,11 +74,21 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Logs what `RUST_LOG` asks for, errors without it; coloured on a terminal, unless `NO_COLOR` is set.
+fn log() {
+    let coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_ansi(coloured)
+        .with_writer(io::stderr)
+        .init();
+}
+
 /// Writes a file that nobody else may read: it holds the token.
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
     // Removed first, because the mode is set on new files only.
     match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let mut file = create_private(path)?;
@@ -89,12 +96,12 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 #[cfg(unix)]
-fn create_private(path: &Path) -> std::io::Result<File> {
+fn create_private(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 #[cfg(not(unix))]
-fn create_private(path: &Path) -> std::io::Result<File> {
+fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }

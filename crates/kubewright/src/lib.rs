@@ -3,6 +3,10 @@
 //! The modules are the concepts that controller-runtime's authors know, under the same names. In the order in which a change of an
 //! object walks through them: [`cache`], [`event`], [`source`], [`predicate`], [`handler`], [`workqueue`], [`controller`], [`reconcile`],
 //! [`client`]; and [`manager`], which starts and stops them.
+//!
+//! # Features
+//!
+//! - `tracing-subscriber` (on by default): `log::init`, which writes the logs of an operator to standard error.
 
 pub mod cache;
 pub mod client;
@@ -14,6 +18,7 @@ pub mod event;
 pub mod finalizer;
 pub mod handler;
 pub mod leader_election;
+#[cfg(feature = "tracing-subscriber")]
 pub mod log;
 pub mod manager;
 pub mod metrics;

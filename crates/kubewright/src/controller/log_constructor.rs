@@ -15,10 +15,9 @@ use crate::{
 /// Makes the span of one reconcile, from the controller's name, the request and the reconcile id.
 pub(super) type LogConstructor<R> = Arc<dyn Fn(&str, &R, ReconcileId) -> Span + Send + Sync>;
 
-/// The span of a controller that is for a kind.
+/// The span of a controller that is for a kind. Each name stands in it once; Go repeats namespace and name under the kind's.
 ///
-/// Source: controller-runtime `builder.TypedBuilder.doController`: controller, controllerGroup, controllerKind, the object, namespace, name,
-/// reconcileID.
+/// Source: controller-runtime `builder.TypedBuilder.doController`: controller, controllerGroup, controllerKind, namespace, name, reconcileID.
 pub(super) fn for_kind(kind: Kind) -> LogConstructor<Request> {
     Arc::new(move |controller, request, reconcile_id| {
         tracing::error_span!(
@@ -26,7 +25,6 @@ pub(super) fn for_kind(kind: Kind) -> LogConstructor<Request> {
             controller,
             controller_group = kind.group(),
             controller_kind = kind.kind(),
-            object = %request,
             namespace = request.namespace(),
             name = request.name(),
             %reconcile_id,
