@@ -1,7 +1,7 @@
 //! Kinds of one's own.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kubewright::client::ObjectKey;
+use kubewright::object::ObjectKey;
 
 use crate::TestEnv;
 

@@ -5,9 +5,9 @@ use std::{fmt, time::Duration};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kubewright::{
     cache::{Cache, CacheOptions},
-    client::{Client, ObjectKey},
+    client::Client,
     manager::{Manager, ManagerBuilder},
-    object::Object,
+    object::{Object, ObjectKey},
 };
 use kubewright_apiserver::{ApiServer, Controllers, RunningControllers};
 use serde::Serialize;

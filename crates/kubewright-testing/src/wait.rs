@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kubewright::{client::ObjectKey, object::Object};
+use kubewright::object::{Object, ObjectKey};
 use tokio::time::timeout;
 
 use crate::TestEnv;

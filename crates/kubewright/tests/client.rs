@@ -1,7 +1,10 @@
-//! What a client says when something goes wrong.
+//! What a client reads after its own writes, and what it says when something goes wrong.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
+
+#[path = "client/own_writes.rs"]
+mod own_writes;
 
 use common::{config_map, key};
 use k8s_openapi::api::core::v1::ConfigMap;

@@ -148,7 +148,7 @@ async fn writes_of_a_kind_without_a_type_are_checked_like_all_others() {
     let mut nowhere = gadget("a", &kind, "red");
     nowhere.metadata.namespace = None;
     let error = gadgets.create(&nowhere).await.unwrap_err();
-    assert_eq!(error.to_string(), "Gadget.example.com has no metadata.namespace");
+    assert_eq!(error.to_string(), "Gadget.example.com \"a\" has no metadata.namespace");
 
     let first = gadgets.create(&gadget("a", &kind, "red")).await.unwrap();
     assert!(gadgets.create(&first).await.is_err());

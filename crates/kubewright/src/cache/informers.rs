@@ -49,8 +49,14 @@ impl Informers {
         informer
     }
 
-    pub(super) fn get(&self, kind: &Kind) -> Option<Arc<Informer>> {
-        self.state.lock().by_kind.get(kind).cloned()
+    pub(super) fn of(&self, kind: &Kind) -> Vec<Arc<Informer>> {
+        let state = self.state.lock();
+        state
+            .by_kind
+            .iter()
+            .filter(|(other, _)| other.is_same_resource(kind))
+            .map(|(_, it)| Arc::clone(it))
+            .collect()
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Informer>> {

@@ -17,7 +17,7 @@ mod informers;
 mod json;
 mod options;
 pub(crate) mod reader;
-mod reflector;
+pub(crate) mod reflector;
 pub(crate) mod store;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -92,8 +92,9 @@ impl Cache {
         self.informers.wait_for_sync(informer, Some(limit)).await
     }
 
-    pub(crate) fn existing_informer(&self, kind: &Kind) -> Option<Arc<Informer>> {
-        self.informers.get(kind)
+    /// Every informer of the objects of `kind`, whichever version and form it follows.
+    pub(crate) fn informers_of(&self, kind: &Kind) -> Vec<Arc<Informer>> {
+        self.informers.of(kind)
     }
 }
 

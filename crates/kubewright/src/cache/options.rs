@@ -41,10 +41,10 @@ pub struct ListOptions {
 }
 
 impl ListOptions {
-    /// Objects of one namespace.
+    /// Objects of one namespace; of all, if it is empty.
     #[must_use]
     pub fn in_namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.namespace = Some(namespace.into());
+        self.namespace = Some(namespace.into()).filter(|namespace| !namespace.is_empty());
         self
     }
 

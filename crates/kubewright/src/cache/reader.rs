@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kube::core::SelectorExt;
 
 use super::{Cache, CacheError, DecodeError, ListOptions, informer::Informer, store::Entry};
-use crate::object::{Kind, Object, ObjectKey, View};
+use crate::object::{Kind, Object, ObjectKey, Scope, View};
 
 impl Cache {
     /// Reads one object.
@@ -87,16 +87,23 @@ impl Cache {
 
 /// Reads one object of a synced informer.
 pub(crate) fn read<V: View>(informer: &Informer, key: &ObjectKey) -> Result<Arc<V>, CacheError> {
-    let not_found = || CacheError::NotFound { kind: informer.kind().clone(), key: key.clone() };
-    Ok(informer.get(key).ok_or_else(not_found)?.decode()?)
+    Ok(entry(informer, key)?.decode()?)
+}
+
+/// Finds one object of a synced informer.
+pub(crate) fn entry(informer: &Informer, key: &ObjectKey) -> Result<Arc<Entry>, CacheError> {
+    let key = informer.kind().key(key);
+    informer.get(&key).ok_or_else(|| CacheError::NotFound { kind: informer.kind().clone(), key })
 }
 
 /// Reads the objects of a synced informer that `options` ask for. One that does not decode is logged and left out.
 pub(crate) fn read_list<V: View>(informer: &Informer, options: &ListOptions) -> Vec<Arc<V>> {
     let selector = options.label_selector.as_ref();
-    let entries = informer.list(options.namespace.as_deref(), |entry| {
-        selector.is_none_or(|selector| selector.matches(entry.labels()))
-    });
+    let namespace = options.namespace.as_deref();
+    // Upstream ignores a namespace that a cluster-scoped kind cannot have.
+    let namespace = namespace.filter(|it| !it.is_empty() && informer.kind().scope() == Scope::Namespaced);
+    let entries =
+        informer.list(namespace, |entry| selector.is_none_or(|selector| selector.matches(entry.labels())));
     let decode = |entry: Arc<Entry>| {
         let leave_out = |error: &DecodeError| tracing::warn!(%error, cause = %error.source, "leaving an object out of a list");
         entry.decode::<V>().inspect_err(leave_out).ok()

@@ -55,21 +55,33 @@ pub enum ClientError {
         waited: Duration,
     },
     /// The object cannot be written as it is; the caller has to mend it.
-    #[error("failed to encode {kind}")]
+    #[error("failed to encode {kind} \"{key}\"")]
     Encode {
         /// The kind.
         kind: Kind,
+        /// The object.
+        key: ObjectKey,
         /// What the encoder says.
         #[source]
         source: serde_json::Error,
     },
     /// The object lacks what the request needs; the caller has to mend it.
-    #[error("{kind} has no {field}")]
+    #[error("{kind} \"{key}\" has no {field}")]
     Incomplete {
         /// The kind.
         kind: Kind,
+        /// As much of the object's key as there is.
+        key: ObjectKey,
         /// The field that is not set.
         field: &'static str,
+    },
+    /// Objects that are read as metadata alone cannot be stored: the rest would be lost. The caller can patch them.
+    #[error("cannot {verb} {kind} using only metadata: patch it, or use the whole type")]
+    MetadataOnly {
+        /// The verb that was tried.
+        verb: &'static str,
+        /// The kind.
+        kind: Kind,
     },
 }
 

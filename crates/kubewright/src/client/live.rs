@@ -9,7 +9,7 @@ use kube::core::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{ClientError, write};
+use super::{ClientError, request};
 use crate::{
     cache::ListOptions,
     object::{Kind, Object, ObjectKey, View},
@@ -32,9 +32,11 @@ impl Live<'_> {
 
     /// As [`get`](Self::get), of any kind, read as a `V`.
     pub async fn get_as<V: View>(&self, kind: &Kind, key: &ObjectKey) -> Result<V, ClientError> {
+        let key = &kind.key(key);
         let request =
             Request::new(kind.collection_path(key.namespace())).get(key.name(), &GetParams::default());
-        write::send(self.kube, "get", kind, key.to_string(), request.map_err(kube::Error::BuildRequest)).await
+        request::send(self.kube, "get", kind, key.to_string(), request.map_err(kube::Error::BuildRequest))
+            .await
     }
 
     /// Reads the objects that `options` ask for, in one request.
@@ -72,7 +74,7 @@ impl Live<'_> {
         let request = Request::new(kind.collection_path(namespace)).list(&params);
         let key = namespace.unwrap_or_default().to_owned();
         let list: ObjectList<T> =
-            write::send(self.kube, "list", kind, key, request.map_err(kube::Error::BuildRequest)).await?;
+            request::send(self.kube, "list", kind, key, request.map_err(kube::Error::BuildRequest)).await?;
         Ok(list.items)
     }
 }

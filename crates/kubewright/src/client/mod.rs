@@ -16,6 +16,8 @@ mod live;
 mod objects;
 mod own_writes;
 mod read;
+mod request;
+mod sub_resource;
 mod write;
 mod writes_of_task;
 
@@ -25,12 +27,11 @@ pub use error::{ClientError, Optional};
 pub use live::Live;
 pub use objects::Objects;
 pub use read::List;
-pub use write::{ObjectsSubResource, Status, SubResourceWriter};
+pub use sub_resource::{ObjectsSubResourceWriter, SubResourceWriter};
 pub(crate) use writes_of_task::count_changes;
 
 use self::own_writes::OwnWrites;
 use crate::cache::Cache;
-pub use crate::object::ObjectKey;
 
 /// Reads and writes the objects of one API server.
 ///

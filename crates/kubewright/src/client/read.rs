@@ -6,7 +6,7 @@ use kube::core::Selector;
 
 use super::{Client, ClientError, Objects};
 use crate::{
-    cache::{ListOptions, reader},
+    cache::{CacheError, ListOptions, reader, store::Entry},
     object::{Object, ObjectKey, View},
 };
 
@@ -42,11 +42,17 @@ impl Client {
 impl<'a, V: View> Objects<'a, V> {
     /// Reads one object from the cache, as [`Client::get`] does.
     pub async fn get(&self, key: &ObjectKey) -> Result<Arc<V>, ClientError> {
+        let entry = self.entry(key).await?;
+        Ok(entry.decode().map_err(CacheError::from)?)
+    }
+
+    /// The cached state of an object, after the client's own writes of it.
+    pub(crate) async fn entry(&self, key: &ObjectKey) -> Result<Arc<Entry>, ClientError> {
         let informer = self.client.cache.synced_informer(&self.kind).await?;
         if let Some(own_writes) = &self.client.own_writes {
-            own_writes.wait_for(&informer, key).await?;
+            own_writes.wait_for(&self.client.kube, &informer, key).await?;
         }
-        Ok(reader::read(&informer, key)?)
+        Ok(reader::entry(&informer, key)?)
     }
 
     /// Reads objects from the cache, as [`Client::list`] does.
@@ -63,7 +69,7 @@ pub struct List<'a, V> {
 }
 
 impl<V> List<'_, V> {
-    /// Objects of one namespace.
+    /// Objects of one namespace; of all, if it is empty. A cluster-scoped kind has none, and ignores it.
     pub fn in_namespace(mut self, namespace: impl Into<String>) -> Self {
         self.options = self.options.in_namespace(namespace);
         self
@@ -90,7 +96,7 @@ impl<'a, V: View> IntoFuture for List<'a, V> {
             let client = self.objects.client;
             let informer = client.cache.synced_informer(&self.objects.kind).await?;
             if let Some(own_writes) = &client.own_writes {
-                own_writes.wait_for_all(&informer).await?;
+                own_writes.wait_for_all(&client.kube, &informer).await?;
             }
             Ok(reader::read_list(&informer, &self.options))
         })

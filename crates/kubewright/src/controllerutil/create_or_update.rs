@@ -156,7 +156,11 @@ impl<K: View + Resource + Clone + Serialize> Change<K> {
 }
 
 pub(super) fn encode<K: Serialize>(kind: &Kind, object: &K) -> Result<Value, ClientError> {
-    serde_json::to_value(object).map_err(|source| ClientError::Encode { kind: kind.clone(), source })
+    serde_json::to_value(object).map_err(|source| ClientError::Encode {
+        kind: kind.clone(),
+        key: ObjectKey::cluster_scoped(""),
+        source,
+    })
 }
 
 /// The part of a patch that ordinary writes carry out, and the part that only the status subresource does.

@@ -15,6 +15,8 @@ use kube::{
 use parking_lot::RwLock;
 use serde::de::DeserializeOwned;
 
+use super::ObjectKey;
+
 /// A type that kubewright can watch, read and write: any `k8s_openapi` kind, any `#[derive(CustomResource)]`, and
 /// [`PartialObjectMeta`](kube::core::PartialObjectMeta) of either.
 ///
@@ -173,22 +175,32 @@ impl Kind {
         self.scope
     }
 
+    /// The key under which an object of this kind is known: a namespace given to a cluster-scoped kind is ignored.
+    ///
+    /// Source: controller-runtime's `CacheReader.Get`, client-go's `NamespaceIfScoped`.
+    pub fn key(&self, key: &ObjectKey) -> ObjectKey {
+        match self.scope {
+            Scope::Cluster => key.without_namespace(),
+            Scope::Namespaced => key.clone(),
+        }
+    }
+
     /// Whole objects or metadata alone.
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// The same kind in every form.
-    pub(crate) fn forms(&self) -> [Self; 2] {
-        [Form::Full, Form::Metadata].map(|form| Self { form, ..self.clone() })
+    /// Whether both name the same objects, in whatever version and form they are asked for.
+    pub(crate) fn is_same_resource(&self, other: &Self) -> bool {
+        self.group() == other.group() && self.plural() == other.plural()
     }
 
-    /// The path of the collection: of one namespace, or of all (`None`, and always for cluster-scoped kinds).
+    /// The path of the collection: of one namespace, or of all (`None` or empty, and always for cluster-scoped kinds).
     pub(crate) fn collection_path(&self, namespace: Option<&str>) -> String {
         let Names { group, version, plural, .. } = &*self.names;
         let root =
             if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
-        match (self.scope, namespace) {
+        match (self.scope, namespace.filter(|namespace| !namespace.is_empty())) {
             (Scope::Namespaced, Some(namespace)) => format!("{root}/namespaces/{namespace}/{plural}"),
             _ => format!("{root}/{plural}"),
         }
@@ -251,6 +263,8 @@ mod tests {
         let node = Kind::of::<Node>();
         assert_eq!(node.collection_path(Some("ignored")), "/api/v1/nodes");
         assert_eq!(node.scope(), Scope::Cluster);
+        assert_eq!(deployment.collection_path(Some("")), "/apis/apps/v1/deployments");
+        assert_eq!(node.key(&ObjectKey::new("ignored", "n")), ObjectKey::cluster_scoped("n"));
     }
 
     #[test]

@@ -3,6 +3,6 @@
 mod key;
 mod kind;
 
-pub use key::ObjectKey;
+pub use key::{Keyed, ObjectKey};
 pub use kind::{Form, Kind, Object, Scope, View};
 pub(crate) use kind::{group_of, scope_of};

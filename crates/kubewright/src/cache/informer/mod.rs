@@ -50,6 +50,11 @@ impl Informer {
         &self.target.kind
     }
 
+    /// Which objects it follows.
+    pub(crate) fn target(&self) -> &Target {
+        &self.target
+    }
+
     /// Follows the kind until `cancel` fires.
     pub(crate) async fn run(&self, client: kube::Client, cancel: CancellationToken) {
         let reflector = Reflector::new(client, self.target.clone(), fastrand::Rng::new());

@@ -12,3 +12,4 @@ pub use entry::DecodeError;
 pub(crate) use entry::Entry;
 pub(crate) use header::{Header, HeaderError};
 pub(crate) use objects::{Applied, Past, Store};
+pub(crate) use uid::Uid;
