@@ -14,7 +14,7 @@ use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::RunningManager;
+use crate::{RunningManager, failures::Failures};
 
 /// An embedded API server, a client of it, and a cache to wait for facts with.
 ///
@@ -24,6 +24,7 @@ pub struct TestEnv {
     kube: kube::Client,
     pub(crate) client: Client,
     pub(crate) timeout: Duration,
+    pub(crate) failures: Failures,
     // Both end when the environment is dropped.
     _controllers: Option<RunningControllers>,
     _tasks: JoinSet<()>,
@@ -65,7 +66,7 @@ impl TestEnv {
 
     /// Runs a manager until it is stopped or dropped.
     pub fn run(&self, manager: Manager) -> RunningManager {
-        RunningManager::start(manager)
+        RunningManager::start(manager, &self.failures)
     }
 
     /// The metadata of an object that is to be created.
@@ -145,7 +146,15 @@ impl TestEnvBuilder {
             Some(controllers) => Some(server.start_controllers(controllers).await),
             None => None,
         };
-        TestEnv { server, kube, client, timeout: self.timeout, _controllers: controllers, _tasks: tasks }
+        TestEnv {
+            server,
+            kube,
+            client,
+            timeout: self.timeout,
+            failures: Failures::default(),
+            _controllers: controllers,
+            _tasks: tasks,
+        }
     }
 }
 

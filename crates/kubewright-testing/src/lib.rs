@@ -44,6 +44,7 @@
 
 mod crds;
 mod env;
+mod failures;
 mod running;
 mod wait;
 

@@ -4,13 +4,20 @@ use kubewright::manager::{Manager, StartError};
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::failures::{Failures, Ticket};
+
 /// A running manager. Dropped, it is aborted; [`stop`](Self::stop) lets it end in order and shows what it says.
+///
+/// A manager that ends by itself ends every wait of its [`TestEnv`](crate::TestEnv) with what it says, until [`stop`](Self::stop) or
+/// [`ended`](Self::ended) has given that to the test.
 #[derive(Debug)]
 #[must_use = "a manager stops when this is dropped"]
 pub struct RunningManager {
     stop: DropGuard,
     task: AbortOnDrop,
     manager: Manager,
+    failures: Failures,
+    ticket: Ticket,
 }
 
 #[derive(Debug)]
@@ -23,20 +30,40 @@ impl Drop for AbortOnDrop {
 }
 
 impl RunningManager {
-    pub(crate) fn start(manager: Manager) -> Self {
+    pub(crate) fn start(manager: Manager, failures: &Failures) -> Self {
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
+        let ticket = failures.ticket();
+        let (runs, failures_of_env) = (manager.clone(), failures.clone());
         #[expect(
             clippy::disallowed_methods,
             reason = "the handle owns the task: it is joined by `stop`, or aborted when dropped"
         )]
-        let task = tokio::spawn(manager.clone().start(stopped));
-        Self { stop: stop.drop_guard(), task: AbortOnDrop(task), manager }
+        let task = tokio::spawn(async move {
+            let result = runs.start(stopped).await;
+            if let Err(error) = &result {
+                failures_of_env.report(ticket, error);
+            }
+            result
+        });
+        Self { stop: stop.drop_guard(), task: AbortOnDrop(task), manager, failures: failures.clone(), ticket }
     }
 
     /// Waits until the manager runs its controllers; from then on its client can read.
-    pub async fn elected(&self) {
-        self.manager.elected().await;
+    ///
+    /// # Panics
+    /// If a manager of the environment fails before that.
+    #[track_caller]
+    pub fn elected(&self) -> impl Future<Output = ()> {
+        let caller = std::panic::Location::caller();
+        async move {
+            tokio::select! {
+                // One that was elected and has failed since then was elected.
+                biased;
+                () = self.manager.elected() => {}
+                failure = self.failures.any() => panic!("{caller}: a manager failed before it was elected: {failure}"),
+            }
+        }
     }
 
     /// Stops the manager and waits until everything that it ran has ended.
@@ -48,7 +75,9 @@ impl RunningManager {
     /// If the manager itself panicked.
     pub async fn stop(mut self) -> Result<(), StartError> {
         drop(self.stop);
-        joined((&mut self.task.0).await)
+        let result = joined((&mut self.task.0).await);
+        self.failures.forget(self.ticket);
+        result
     }
 
     /// Waits until the manager ends by itself, because something failed.
@@ -56,7 +85,9 @@ impl RunningManager {
     /// # Panics
     /// If the manager itself panicked.
     pub async fn ended(mut self) -> Result<(), StartError> {
-        joined((&mut self.task.0).await)
+        let result = joined((&mut self.task.0).await);
+        self.failures.forget(self.ticket);
+        result
     }
 }
 

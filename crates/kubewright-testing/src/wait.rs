@@ -13,7 +13,8 @@ impl TestEnv {
     /// Looks whenever the object's kind changes; no sleeping, no polling.
     ///
     /// # Panics
-    /// If the fact does not hold within the environment's timeout; the message shows the object as it was then.
+    /// If the fact does not hold within the environment's timeout (the message shows the object as it was then), or a manager that
+    /// [`run`](Self::run) started ends by itself before.
     #[track_caller]
     pub fn wait_for<K: Object>(
         &self,
@@ -23,7 +24,15 @@ impl TestEnv {
         let caller = std::panic::Location::caller();
         async move {
             let cache = self.client.cache();
-            match timeout(self.timeout, cache.wait_for(key, fact)).await {
+            let waited = async {
+                tokio::select! {
+                    // What holds, holds, whoever has failed since then.
+                    biased;
+                    waited = cache.wait_for(key, fact) => waited,
+                    failure = self.failures.any() => panic!("{caller}: waited in vain for {key}, since a manager failed: {failure}"),
+                }
+            };
+            match timeout(self.timeout, waited).await {
                 Ok(Ok(object)) => object,
                 Ok(Err(error)) => panic!("{caller}: failed to wait for {key}: {error}"),
                 Err(_) => {

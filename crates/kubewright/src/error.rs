@@ -1,5 +1,9 @@
 //! Any error, and how it reads in one line.
 
+use std::any::Any;
+
+use tokio::task::JoinError;
+
 /// Any error that an author's code may return: that of a reconciler, a source, a runnable.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -10,6 +14,20 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
         let cause = cause.to_string();
         if chain.ends_with(&cause) { chain } else { format!("{chain}: {cause}") }
     })
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+/// How a task ended that did not end by itself.
+pub(crate) fn join_message(ended: JoinError) -> String {
+    match ended.try_into_panic() {
+        Ok(panic) => panic_message(&*panic),
+        Err(aborted) => aborted.to_string(),
+    }
 }
 
 #[cfg(test)]

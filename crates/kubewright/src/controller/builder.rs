@@ -285,6 +285,7 @@ impl<R: RequestType> Builder<R> {
             log_constructor: self.log_constructor.unwrap_or(self.default_log_constructor),
             elected: self.host.elected,
             registry: self.host.registry,
+            tracker: self.host.tracker,
         }))
     }
 }

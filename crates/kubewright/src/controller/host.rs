@@ -2,7 +2,7 @@
 
 use std::{fmt, pin::Pin, sync::Arc};
 
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{BuildError, ControllerOptions};
 use crate::{BoxError, cache::Cache, metrics::Registry};
@@ -18,6 +18,8 @@ pub struct Host {
     pub(crate) elected: CancellationToken,
     /// Where it is measured.
     pub(crate) registry: Registry,
+    /// Knows every task of it, so that none is left when it was aborted.
+    pub(crate) tracker: TaskTracker,
     /// Takes it when it is complete.
     pub(crate) add: Arc<dyn Fn(Hosted) -> Result<(), BuildError> + Send + Sync>,
 }
@@ -26,8 +28,11 @@ pub struct Host {
 pub(crate) struct Hosted {
     pub(crate) name: Arc<str>,
     pub(crate) needs_leader_election: bool,
-    pub(crate) start: Box<dyn FnOnce(CancellationToken) -> Running + Send>,
+    pub(crate) start: Box<dyn FnOnce(CancellationToken, Report) -> Running + Send>,
 }
+
+/// Takes the failure of something that has not ended yet.
+pub(crate) type Report = Box<dyn FnOnce(BoxError) + Send>;
 
 /// A hosted controller at work.
 pub(crate) type Running = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;

@@ -26,7 +26,7 @@ pub use builder::Builder;
 pub use error::{BuildError, ControllerError};
 pub use handle::{ControllerHandle, WatchHandle};
 pub use host::Host;
-pub(crate) use host::{Hosted, Running};
+pub(crate) use host::{Hosted, Report, Running};
 use log_constructor::LogConstructor;
 pub use options::ControllerOptions;
 pub use run::Controller;

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use futures::{FutureExt as _, future::try_join_all};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     Builder, ControllerError, ControllerHandle, ControllerOptions, Host, Hosted, LogConstructor,
@@ -13,6 +13,7 @@ use super::{
     worker::Crew,
 };
 use crate::{
+    error,
     metrics::Registry,
     reconcile::RequestType,
     reconcile::{DynReconciler, Request},
@@ -64,6 +65,8 @@ pub(super) struct Parts<R: RequestType> {
     pub(super) elected: CancellationToken,
     /// Where it is measured.
     pub(super) registry: Registry,
+    /// Counts its tasks.
+    pub(super) tracker: TaskTracker,
 }
 
 impl Controller<Request> {
@@ -108,7 +111,9 @@ impl<R: RequestType> Controller<R> {
         Hosted {
             name: Arc::clone(&self.parts.name),
             needs_leader_election: self.waits_for_leadership(),
-            start: Box::new(|cancel| Box::pin(async { Ok(self.start(cancel).await?) })),
+            start: Box::new(|cancel, report| {
+                Box::pin(async { Ok(self.run(cancel, |error| report(error.into())).await?) })
+            }),
         }
     }
 
@@ -117,14 +122,26 @@ impl<R: RequestType> Controller<R> {
     /// The first reconcile starts when all sources have synced: every object of the initial lists is in the queue by then, and in the cache.
     ///
     /// # Errors
-    /// [`ControllerError`] if a source does not start, does not sync, or dies.
+    /// [`ControllerError`] if a source does not start, does not sync, or dies. It is logged when it happens and returned when the workers have finished.
     ///
     /// # Cancel safety
     /// Dropped, it aborts its sources and workers; reconciles stop at their next await point.
     pub async fn start(self, cancel: CancellationToken) -> Result<(), ControllerError> {
+        let mut failure = None;
+        let joined = self.run(cancel, |error| failure = Some(error)).await;
+        failure.map_or(joined, Err)
+    }
+
+    /// As [`start`](Self::start), but a failure is reported when it happens: a reconcile that hangs must not keep it secret.
+    async fn run(
+        self,
+        cancel: CancellationToken,
+        report: impl FnOnce(ControllerError),
+    ) -> Result<(), ControllerError> {
         let Self { parts, handle: _handle, mut additions, stop } = self;
+        let controller = Arc::clone(&parts.name);
         let queue = Queue::new(parts.queue);
-        let mut tasks = Tasks::new();
+        let mut tasks = Tasks::new(parts.tracker);
         let starter = Starter {
             queue: queue.clone(),
             tasks: tasks.spawner(),
@@ -173,8 +190,11 @@ impl<R: RequestType> Controller<R> {
         }
         stop.cancel();
         queue.shut_down();
-        let joined = tasks.join().await;
-        result.and(joined)
+        if let Err(error) = result {
+            tracing::error!(controller = &*controller, error = %error::chain(&error), "the controller failed, and stops");
+            report(error);
+        }
+        tasks.join().await
     }
 }
 

@@ -4,21 +4,24 @@ use tokio::{
     sync::mpsc,
     task::{JoinError, JoinSet},
 };
+use tokio_util::task::TaskTracker;
 
-use super::{ControllerError, worker::panic_message};
-use crate::source::Spawned;
+use super::ControllerError;
+use crate::{error, source::Spawned};
 
 /// The tasks of a controller: those of its sources, and its workers. Dropped, it aborts them.
 pub(super) struct Tasks {
     running: JoinSet<()>,
+    /// Tells the controller's host when the last of them has ended, also if they were aborted and nobody joins them here.
+    tracker: TaskTracker,
     to_spawn: mpsc::UnboundedReceiver<Spawned>,
     spawner: mpsc::UnboundedSender<Spawned>,
 }
 
 impl Tasks {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(tracker: TaskTracker) -> Self {
         let (spawner, to_spawn) = mpsc::unbounded_channel();
-        Self { running: JoinSet::new(), to_spawn, spawner }
+        Self { running: JoinSet::new(), tracker, to_spawn, spawner }
     }
 
     /// Where tasks can be handed in while [`supervise`](Self::supervise) runs.
@@ -27,7 +30,7 @@ impl Tasks {
     }
 
     pub(super) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
-        self.running.spawn(task);
+        self.running.spawn(self.tracker.track_future(task));
     }
 
     /// Runs `until`, and the tasks beside it. A task that panics ends it.
@@ -47,20 +50,19 @@ impl Tasks {
         }
     }
 
-    /// Waits for the tasks that are left.
+    /// Waits for the tasks that are left. Gives the first failure; others are logged.
     pub(super) async fn join(mut self) -> Result<(), ControllerError> {
         let mut result = Ok(());
         while let Some(ended) = self.running.join_next().await {
-            result = result.and(ended.map_err(panicked));
+            match ended.map_err(panicked) {
+                Err(error) if result.is_err() => tracing::error!(%error, "another task failed as well"),
+                ended => result = result.and(ended),
+            }
         }
         result
     }
 }
 
-fn panicked(error: JoinError) -> ControllerError {
-    let message = match error.try_into_panic() {
-        Ok(panic) => panic_message(&*panic),
-        Err(aborted) => aborted.to_string(),
-    };
-    ControllerError::Panicked(message)
+fn panicked(ended: JoinError) -> ControllerError {
+    ControllerError::Panicked(error::join_message(ended))
 }

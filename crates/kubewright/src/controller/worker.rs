@@ -1,6 +1,6 @@
 //! Reconciles one request after the other.
 
-use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use parking_lot::Mutex;
@@ -98,14 +98,8 @@ impl<R: RequestType> Crew<R> {
         match ended {
             Ok(Ok(action)) => Outcome::Done(action),
             Ok(Err(error)) => Outcome::Failed(error),
-            Err(panic) if self.recover_panic => Outcome::Panicked(panic_message(&*panic)),
+            Err(panic) if self.recover_panic => Outcome::Panicked(error::panic_message(&*panic)),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
-}
-
-/// What a panic said.
-pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }

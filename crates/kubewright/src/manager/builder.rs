@@ -4,9 +4,9 @@ use std::{collections::HashSet, fmt, time::Duration};
 
 use kube::Config;
 use parking_lot::Mutex;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Manager, ManagerError, Phase, Shared, State};
+use super::{Manager, ManagerError, Setup, Stage};
 use crate::{
     cache::CacheOptions,
     cluster::{Cluster, ClusterBuilder},
@@ -94,20 +94,22 @@ impl ManagerBuilder {
     /// As [`ClusterBuilder::build`].
     pub async fn build(self) -> Result<Manager, ManagerError> {
         let cluster = self.cluster.build().await?;
-        let phase = Phase::Fresh {
+        let stage = Stage::Fresh {
             caches: vec![cluster.cache().clone()],
             waiting: Vec::new(),
             elector: self.elector,
         };
-        let shared = Shared {
+        let setup = Setup {
             cluster,
             controller_defaults: self.controller_defaults,
             metrics_registry: self.metrics_registry,
             graceful_shutdown_timeout: self.graceful_shutdown_timeout,
             elected: CancellationToken::new(),
-            state: Mutex::new(State { controller_names: HashSet::new(), phase }),
+            controller_tasks: TaskTracker::new(),
+            controller_names: Mutex::new(HashSet::new()),
+            stage: Mutex::new(stage),
         };
-        Ok(Manager { shared: shared.into() })
+        Ok(Manager { setup: setup.into() })
     }
 }
 

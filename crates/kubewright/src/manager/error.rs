@@ -41,7 +41,20 @@ pub enum StartError {
         #[source]
         source: BoxError,
     },
+    /// Something that the manager runs panicked.
+    #[error("{name} panicked: {message}")]
+    Panicked {
+        /// What panicked.
+        name: Cow<'static, str>,
+        /// What the panic said.
+        message: String,
+    },
     /// Something was still running at the end of the grace period, and was aborted.
-    #[error("failed waiting for all runnables to end within grace period of {0:?}")]
-    GracePeriod(Duration),
+    #[error("failed waiting for all runnables to end within grace period of {grace:?}: late were {}", .late.join(", "))]
+    GracePeriod {
+        /// How long the manager waited.
+        grace: Duration,
+        /// What had to be aborted, by name.
+        late: Vec<Cow<'static, str>>,
+    },
 }

@@ -1,21 +1,13 @@
 //! Start, run, stop.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
 use futures::future::try_join_all;
-use tokio::{
-    sync::mpsc,
-    task::{JoinError, JoinSet},
-    time::{Instant, timeout_at},
-};
-use tokio_util::sync::CancellationToken;
+use tokio::{sync::mpsc, time::Instant};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{BoxedRunnable, Manager, Phase, Place, StartError};
-use crate::{
-    BoxError,
-    cache::{Cache, CacheError},
-    leader_election::DynElector,
-};
+use super::{BoxedRunnable, Manager, Place, Stage, StartError, ending::Ending, group::Group};
+use crate::{cache::Cache, leader_election::DynElector};
 
 impl Manager {
     /// Runs until `shutdown` is done, or something fails.
@@ -23,33 +15,36 @@ impl Manager {
     /// Order of the start: the cache, which has to sync the kinds that are known by then; what does not need leader election; and, once this
     /// process leads, controllers and everything else. What is added later starts at once if its turn has come.
     ///
-    /// Order of the stop: what does not need leader election, then what does, then the cache, so that a reconcile that finishes its work can still
-    /// read; then the leadership is given up. All of them share the grace period, and what is left at its end is aborted. After a lost leadership there is
-    /// no grace: another process may be at work.
+    /// Order of the stop: everything but the cache is asked to stop at once, so that no controller starts a reconcile while a server drains; what
+    /// does not need leader election is waited for first, then what does, and then the cache stops, so that a reconcile that finishes its work can
+    /// still read; then the leadership is given up. All of them share the grace period, and what is left at its end is aborted. After a lost
+    /// leadership there is no grace, since another process may be at work: what needs it is aborted before anything else.
+    ///
+    /// When this returns, nothing of the manager runs any more, the tasks of aborted controllers included.
     ///
     /// # Errors
-    /// The first failure; [`StartError::GracePeriod`] if there was none but something did not stop in time.
+    /// The first failure; [`StartError::GracePeriod`] if there was none but something did not stop in time. Further failures are logged.
     ///
     /// # Cancel safety
-    /// Dropped, it aborts everything that it runs.
+    /// Dropped, it aborts everything that it runs, and does not wait for it.
     pub async fn start(self, shutdown: impl Future<Output = ()>) -> Result<(), StartError> {
         let (start, added) = mpsc::unbounded_channel();
         let (caches, waiting, elector) = {
-            let mut state = self.shared.state.lock();
-            match std::mem::replace(&mut state.phase, Phase::Running(start)) {
-                Phase::Fresh { caches, waiting, elector } => (caches, waiting, elector),
+            let mut stage = self.setup.stage.lock();
+            match std::mem::replace(&mut *stage, Stage::Running(start)) {
+                Stage::Fresh { caches, waiting, elector } => (caches, waiting, elector),
                 earlier => {
-                    state.phase = earlier;
+                    *stage = earlier;
                     return Err(StartError::AlreadyStarted);
                 }
             }
         };
-        let elected = self.shared.elected.clone();
-        let mut life = Life { groups: Groups::default(), added, elector, elected, is_leader: false };
-        let result = life.run(shutdown, caches, waiting).await;
+        let elected = self.setup.elected.clone();
+        let mut life = Life { groups: Groups::new(), added, elector, elected, is_leader: false };
+        let reason = life.run(shutdown, caches, waiting).await;
 
-        self.shared.state.lock().phase = Phase::Stopped;
-        life.stop(result, self.shared.graceful_shutdown_timeout).await
+        *self.setup.stage.lock() = Stage::Stopped;
+        life.stop(reason, self.setup.graceful_shutdown_timeout, &self.setup.controller_tasks).await
     }
 }
 
@@ -58,7 +53,7 @@ struct Life {
     groups: Groups,
     added: mpsc::UnboundedReceiver<BoxedRunnable>,
     elector: Box<dyn DynElector>,
-    /// Fires when `is_leader` becomes true and everything has been started.
+    /// Fires when this process leads and everything that waited for it has been started.
     elected: CancellationToken,
     is_leader: bool,
 }
@@ -117,20 +112,31 @@ impl Life {
         }
     }
 
-    async fn stop(self, result: Result<(), StartError>, grace: Duration) -> Result<(), StartError> {
-        let is_lost = matches!(result, Err(StartError::LeadershipLost(_)));
-        let grace = if is_lost { Duration::ZERO } else { grace };
-        tracing::info!(?grace, "stopping");
-        let stopped = self.groups.stop(grace).await;
-        if self.is_leader && !is_lost {
+    async fn stop(
+        self,
+        reason: Result<(), StartError>,
+        grace: Duration,
+        controller_tasks: &TaskTracker,
+    ) -> Result<(), StartError> {
+        let lost = matches!(reason, Err(StartError::LeadershipLost(_)));
+        let mut ending = Ending::new(reason, if lost { Duration::ZERO } else { grace });
+        if lost {
+            self.groups.abandon(&mut ending).await;
+        } else {
+            self.groups.stop(grace, &mut ending).await;
+        }
+        // Those of a controller that was aborted end at their next await point, and nobody else waits for them.
+        controller_tasks.close();
+        controller_tasks.wait().await;
+        if self.is_leader && !lost {
             self.elector.release().await;
         }
-        result.and(stopped)
+        ending.result()
     }
 }
 
-/// What runs, by the order in which it stops.
-#[derive(Debug, Default)]
+/// What runs, by the order in which it is joined.
+#[derive(Debug)]
 struct Groups {
     others: Group,
     leader_only: Group,
@@ -138,6 +144,10 @@ struct Groups {
 }
 
 impl Groups {
+    fn new() -> Self {
+        Self { others: Group::new(), leader_only: Group::new(), caches: Group::new() }
+    }
+
     fn start(&mut self, runnable: BoxedRunnable) {
         let group = match runnable.place {
             Place::Caches => &mut self.caches,
@@ -162,83 +172,28 @@ impl Groups {
         }
     }
 
-    async fn stop(self, grace: Duration) -> Result<(), StartError> {
-        // One grace period for everything; what lies beyond the end of time never comes.
+    /// Lets everything finish, for as long as `grace` says.
+    async fn stop(self, grace: Duration, ending: &mut Ending) {
+        // What lies beyond the end of time never comes.
         let deadline = Instant::now().checked_add(grace);
-        let mut result = Ok(());
-        for group in [self.others, self.leader_only, self.caches] {
-            result = result.and(group.stop(deadline).await);
-        }
-        match result {
-            Err(Late::Failed(error)) => Err(error),
-            // Zero means: do not wait.
-            Err(Late::Aborted) if !grace.is_zero() => Err(StartError::GracePeriod(grace)),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Tasks that start and stop together.
-#[derive(Debug, Default)]
-struct Group {
-    cancel: CancellationToken,
-    tasks: JoinSet<(Cow<'static, str>, Result<(), BoxError>)>,
-}
-
-impl Group {
-    fn start(&mut self, runnable: BoxedRunnable) {
-        let running = (runnable.start)(self.cancel.child_token());
-        self.tasks.spawn(async move { (runnable.name, running.await) });
+        self.others.cancel();
+        self.leader_only.cancel();
+        self.others.join(deadline, ending).await;
+        self.leader_only.join(deadline, ending).await;
+        self.caches.cancel();
+        // An informer stops at its next await point, and runs no code that could keep it.
+        self.caches.join(None, ending).await;
     }
 
-    /// The next failure; pending while there is none.
-    async fn failed(&mut self) -> StartError {
-        while let Some(ended) = self.tasks.join_next().await {
-            if let Err(failed) = outcome(ended) {
-                return failed;
-            }
-        }
-        std::future::pending().await
-    }
-
-    /// Asks all to stop and waits for them; aborts what is left at the deadline. Gives the first failure.
-    async fn stop(mut self, deadline: Option<Instant>) -> Result<(), Late> {
-        self.cancel.cancel();
-        let mut result = Ok(());
-        while !self.tasks.is_empty() {
-            let ended = match deadline {
-                Some(deadline) => timeout_at(deadline, self.tasks.join_next()).await,
-                None => Ok(self.tasks.join_next().await),
-            };
-            let Ok(ended) = ended else {
-                self.tasks.shutdown().await;
-                return result.and(Err(Late::Aborted));
-            };
-            if let Some(Err(error)) = ended.map(outcome) {
-                if result.is_err() {
-                    tracing::warn!(%error, "error received after stop sequence was engaged");
-                } else {
-                    result = Err(Late::Failed(error));
-                }
-            }
-        }
-        result
-    }
-}
-
-/// How a stop went wrong.
-enum Late {
-    Failed(StartError),
-    Aborted,
-}
-
-fn outcome(ended: Result<(Cow<'static, str>, Result<(), BoxError>), JoinError>) -> Result<(), StartError> {
-    match ended {
-        Ok((_, Ok(()))) => Ok(()),
-        Ok((name, Err(source))) => match source.downcast::<CacheError>() {
-            Ok(error) => Err(StartError::Cache(*error)),
-            Err(source) => Err(StartError::Runnable { name, source }),
-        },
-        Err(error) => Err(StartError::Runnable { name: "a runnable".into(), source: error.into() }),
+    /// Ends everything at once, and first of all what only a leader may do.
+    async fn abandon(mut self, ending: &mut Ending) {
+        self.leader_only.cancel();
+        self.leader_only.abort();
+        self.others.cancel();
+        self.others.abort();
+        self.leader_only.join(None, ending).await;
+        self.others.join(None, ending).await;
+        self.caches.cancel();
+        self.caches.join(None, ending).await;
     }
 }

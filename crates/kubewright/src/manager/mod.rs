@@ -5,7 +5,9 @@
 //! the other way round.
 
 mod builder;
+mod ending;
 mod error;
+mod group;
 mod life;
 mod runnable;
 
@@ -13,7 +15,7 @@ use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use builder::ManagerBuilder;
 pub use error::{ManagerError, StartError};
@@ -36,24 +38,23 @@ use crate::{
 /// Source: controller-runtime `manager.Manager`.
 #[derive(Clone)]
 pub struct Manager {
-    shared: Arc<Shared>,
+    setup: Arc<Setup>,
 }
 
-struct Shared {
+/// What all handles of one manager share.
+struct Setup {
     cluster: Cluster,
     controller_defaults: ControllerOptions,
     metrics_registry: Registry,
     graceful_shutdown_timeout: Duration,
     elected: CancellationToken,
-    state: Mutex<State>,
+    /// Every task of every controller.
+    controller_tasks: TaskTracker,
+    controller_names: Mutex<HashSet<String>>,
+    stage: Mutex<Stage>,
 }
 
-struct State {
-    controller_names: HashSet<String>,
-    phase: Phase,
-}
-
-enum Phase {
+enum Stage {
     /// Not started: what is added waits here.
     Fresh {
         caches: Vec<Cache>,
@@ -73,27 +74,27 @@ impl Manager {
 
     /// Reads from the cache and writes to the API server.
     pub fn client(&self) -> Client {
-        self.shared.cluster.client()
+        self.setup.cluster.client()
     }
 
     /// The cache that the client and the controllers read.
     pub fn cache(&self) -> &Cache {
-        self.shared.cluster.cache()
+        self.setup.cluster.cache()
     }
 
     /// The HTTP client underneath, for what has no place here.
     pub fn kube(&self) -> &kube::Client {
-        self.shared.cluster.kube()
+        self.setup.cluster.kube()
     }
 
     /// Where the manager's controllers and their queues are measured.
     pub fn metrics_registry(&self) -> &Registry {
-        &self.shared.metrics_registry
+        &self.setup.metrics_registry
     }
 
     /// The manager's own cluster.
     pub fn cluster(&self) -> &Cluster {
-        &self.shared.cluster
+        &self.setup.cluster
     }
 
     /// Runs the cache of another cluster with the manager's own: it syncs before any controller starts, and stops after the last has stopped. Once the
@@ -103,12 +104,12 @@ impl Manager {
     /// [`ManagerError::Stopping`] if the manager is stopping, or has stopped.
     pub fn add_cluster(&self, cluster: &Cluster) -> Result<(), ManagerError> {
         let cache = cluster.cache().clone();
-        match &mut self.shared.state.lock().phase {
-            Phase::Fresh { caches, .. } => caches.push(cache),
-            Phase::Running(start) => {
+        match &mut *self.setup.stage.lock() {
+            Stage::Fresh { caches, .. } => caches.push(cache),
+            Stage::Running(start) => {
                 start.send(BoxedRunnable::of_cache(cache)).map_err(|_| ManagerError::Stopping)?;
             }
-            Phase::Stopped => return Err(ManagerError::Stopping),
+            Stage::Stopped => return Err(ManagerError::Stopping),
         }
         Ok(())
     }
@@ -117,7 +118,7 @@ impl Manager {
     ///
     /// Source: controller-runtime `manager.Manager.Elected`.
     pub async fn elected(&self) {
-        self.shared.elected.cancelled().await;
+        self.setup.elected.cancelled().await;
     }
 
     /// Runs `runnable` with the manager: from its start, or at once if it has started.
@@ -129,17 +130,17 @@ impl Manager {
     }
 
     fn add_controller(&self, controller: Hosted) -> Result<(), BuildError> {
-        if !self.shared.state.lock().controller_names.insert(controller.name.to_string()) {
+        if !self.setup.controller_names.lock().insert(controller.name.to_string()) {
             return Err(BuildError::NameTaken(controller.name.to_string()));
         }
         self.add_boxed(BoxedRunnable::of_controller(controller)).map_err(|_| BuildError::Stopping)
     }
 
     fn add_boxed(&self, runnable: BoxedRunnable) -> Result<(), ManagerError> {
-        match &mut self.shared.state.lock().phase {
-            Phase::Fresh { waiting, .. } => waiting.push(runnable),
-            Phase::Running(start) => start.send(runnable).map_err(|_| ManagerError::Stopping)?,
-            Phase::Stopped => return Err(ManagerError::Stopping),
+        match &mut *self.setup.stage.lock() {
+            Stage::Fresh { waiting, .. } => waiting.push(runnable),
+            Stage::Running(start) => start.send(runnable).map_err(|_| ManagerError::Stopping)?,
+            Stage::Stopped => return Err(ManagerError::Stopping),
         }
         Ok(())
     }
@@ -147,13 +148,14 @@ impl Manager {
 
 impl From<&Manager> for Host {
     fn from(manager: &Manager) -> Self {
-        let shared = &manager.shared;
+        let setup = &manager.setup;
         let manager = manager.clone();
         Self {
-            cache: shared.cluster.cache().clone(),
-            controller_defaults: shared.controller_defaults.clone(),
-            elected: shared.elected.clone(),
-            registry: shared.metrics_registry.clone(),
+            cache: setup.cluster.cache().clone(),
+            controller_defaults: setup.controller_defaults.clone(),
+            elected: setup.elected.clone(),
+            registry: setup.metrics_registry.clone(),
+            tracker: setup.controller_tasks.clone(),
             add: Arc::new(move |controller| manager.add_controller(controller)),
         }
     }
@@ -161,6 +163,6 @@ impl From<&Manager> for Host {
 
 impl fmt::Debug for Manager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Manager").field("cluster", &self.shared.cluster).finish_non_exhaustive()
+        f.debug_struct("Manager").field("cluster", &self.setup.cluster).finish_non_exhaustive()
     }
 }

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     BoxError,
     cache::Cache,
-    controller::{Controller, Hosted, Running},
+    controller::{Controller, Hosted, Report, Running},
     reconcile::RequestType,
 };
 
@@ -76,7 +76,7 @@ impl<R: RequestType> Runnable for Controller<R> {
 pub(super) struct BoxedRunnable {
     pub(super) name: Cow<'static, str>,
     pub(super) place: Place,
-    pub(super) start: Box<dyn FnOnce(CancellationToken) -> Running + Send>,
+    pub(super) start: Box<dyn FnOnce(CancellationToken, Report) -> Running + Send>,
 }
 
 /// With what a runnable starts and stops.
@@ -105,7 +105,7 @@ impl BoxedRunnable {
         Self {
             name: runnable.name(),
             place: Place::of(runnable.needs_leader_election()),
-            start: Box::new(move |cancel| Box::pin(runnable.start(cancel))),
+            start: Box::new(move |cancel, _| Box::pin(runnable.start(cancel))),
         }
     }
 
@@ -121,7 +121,7 @@ impl BoxedRunnable {
         Self {
             name: "cache".into(),
             place: Place::Caches,
-            start: Box::new(move |cancel| {
+            start: Box::new(move |cancel, _| {
                 // At the call, not in the task: what is spawned next may read the cache in its first step.
                 let running = cache.start(cancel);
                 Box::pin(async move { Ok(running.await?) })

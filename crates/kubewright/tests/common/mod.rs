@@ -8,11 +8,10 @@
 
 pub mod events;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kubewright::{kube::core::ObjectMeta, prelude::*};
-use parking_lot::Mutex;
 use tokio::sync::watch;
 
 /// A ConfigMap in the namespace `default`.
@@ -82,14 +81,21 @@ impl Reconciler for Counter {
 
 /// What happened, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Journal(Arc<Mutex<Vec<String>>>);
+pub struct Journal(watch::Sender<Vec<String>>);
 
 impl Journal {
     pub fn write(&self, line: impl Into<String>) {
-        self.0.lock().push(line.into());
+        self.0.send_modify(|lines| lines.push(line.into()));
     }
 
     pub fn lines(&self) -> Vec<String> {
-        self.0.lock().clone()
+        self.0.borrow().clone()
+    }
+
+    pub async fn wait_for(&self, line: &str) {
+        let mut lines = self.0.subscribe();
+        let written = lines.wait_for(|lines| lines.iter().any(|it| it == line));
+        let waited = tokio::time::timeout(std::time::Duration::from_secs(60), written).await;
+        assert!(waited.is_ok(), "waited in vain for {line:?}: {:?}", self.lines());
     }
 }
