@@ -114,7 +114,7 @@ impl ApiServer {
         self.shared.store.compact();
     }
 
-    /// The newest resource version.
+    /// The newest resource version. A new server starts at the microseconds since 1970 that its clock says.
     pub fn resource_version(&self) -> u64 {
         self.shared.store.revision()
     }
@@ -180,7 +180,7 @@ impl ApiServerBuilder {
             Some(_) => Arc::new(VirtualClock::starting_at(SEEDED_EPOCH)),
         });
         let shared = Arc::new(Shared {
-            store: Store::new(self.events_per_resource.get()),
+            store: Store::new(self.events_per_resource.get(), first_revision(clock.now())),
             kinds: Kinds::new(),
             clock,
             identity,
@@ -203,6 +203,15 @@ pub(crate) struct Shared {
     pub(crate) faults: Faults,
     pub(crate) addresses: ServiceAddresses,
     pub(crate) bookmark_interval: Duration,
+}
+
+/// The revision of a new server: microseconds since 1970.
+///
+/// A client may outlive the server, which forgets everything, and bring versions of its predecessor. They have to
+/// be of the past, or the client waits for a future that it has already seen. No server makes a revision each
+/// microsecond, so that a later one starts beyond all of them.
+fn first_revision(now: Timestamp) -> u64 {
+    u64::try_from(now.as_microsecond()).unwrap_or_default().max(1)
 }
 
 const DEFAULT_EVENTS_PER_RESOURCE: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");

@@ -29,9 +29,9 @@ struct Partition {
 }
 
 impl State {
-    /// An empty map at revision 1. Each prefix remembers `capacity` events.
-    pub(super) fn new(capacity: usize) -> Self {
-        Self { revision: 1, compacted: 0, capacity, partitions: HashMap::new() }
+    /// An empty map at `revision`, before which nothing is known. Each prefix remembers `capacity` events.
+    pub(super) fn new(capacity: usize, revision: u64) -> Self {
+        Self { revision, compacted: revision, capacity, partitions: HashMap::new() }
     }
 
     pub(super) fn revision(&self) -> u64 {

@@ -25,9 +25,9 @@ struct Inner {
 }
 
 impl Store {
-    /// An empty store whose prefixes remember `events_per_prefix` events each.
-    pub(crate) fn new(events_per_prefix: usize) -> Self {
-        let state = State::new(events_per_prefix);
+    /// An empty store at `revision`, whose prefixes remember `events_per_prefix` events each.
+    pub(crate) fn new(events_per_prefix: usize, revision: u64) -> Self {
+        let state = State::new(events_per_prefix, revision);
         let any = watch::Sender::new(state.revision());
         Self(Arc::new(Mutex::new(Inner { state, any, signals: HashMap::new() })))
     }

@@ -37,7 +37,7 @@ fn document_says_its_revision_and_its_metadata() {
 
 #[test]
 fn every_write_takes_one_revision_and_a_no_op_takes_none() {
-    let mut state = State::new(10);
+    let mut state = State::new(10, 1);
     let key = Key::new("a", "x");
     let first = state.create(&prefix(), &key, &draft("1")).unwrap();
     assert_eq!(state.revision(), first.revision());
@@ -55,7 +55,7 @@ fn every_write_takes_one_revision_and_a_no_op_takes_none() {
 
 #[test]
 fn keys_are_ordered_as_one_string() {
-    let mut state = State::new(10);
+    let mut state = State::new(10, 1);
     for namespace in ["a", "a-b"] {
         state.create(&prefix(), &Key::new(namespace, "x"), &draft("1")).unwrap();
     }
@@ -69,7 +69,7 @@ fn keys_are_ordered_as_one_string() {
 
 #[test]
 fn a_reader_behind_the_log_has_expired() {
-    let mut state = State::new(2);
+    let mut state = State::new(2, 1);
     let key = Key::new("", "x");
     let mut last = state.create(&prefix(), &key, &draft("0")).unwrap();
     for round in 1..4 {
@@ -83,7 +83,7 @@ fn a_reader_behind_the_log_has_expired() {
 
 #[test]
 fn compaction_expires_new_readers_but_not_one_that_is_up_to_date() {
-    let store = Store::new(10);
+    let store = Store::new(10, 1);
     store.create(&prefix(), &Key::new("", "x"), &draft("0")).unwrap();
     let (_, mut current) = store.snapshot_and_watch(&prefix());
     let mut behind = store.watch(&prefix(), 1).unwrap();
@@ -97,7 +97,7 @@ fn compaction_expires_new_readers_but_not_one_that_is_up_to_date() {
 
 #[tokio::test]
 async fn a_watcher_wakes_for_its_own_prefix() {
-    let store = Store::new(10);
+    let store = Store::new(10, 1);
     let mut watcher = store.watch(&prefix(), 1).unwrap();
     let waiting = async {
         watcher.changed().await;
@@ -135,7 +135,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 type Model = BTreeMap<String, String>;
 
 fn run(steps: &[Step], capacity: usize) -> (State, BTreeMap<u64, Model>) {
-    let mut state = State::new(capacity);
+    let mut state = State::new(capacity, 1);
     let mut model = Model::new();
     let mut history = BTreeMap::from([(state.revision(), model.clone())]);
     for step in steps {
