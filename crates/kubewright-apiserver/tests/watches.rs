@@ -13,7 +13,7 @@ use kube::{
     Api, Client, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, VersionMatch, WatchEvent, WatchParams},
 };
-use kubewright_apiserver::{ApiServer, Fault, Status, Verb};
+use kubewright_apiserver::{ApiServer, Fault, Status, Verb, VirtualClock};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -163,6 +163,41 @@ async fn a_watch_from_before_the_log_has_expired() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_version_of_an_earlier_server_has_expired() {
+    let (_server, client) = start();
+    let old = put(&client, "a", "1").await;
+    tokio::time::advance(Duration::from_millis(1)).await;
+    let (_next, client) = start_at(&old);
+    let mut events = config_maps(&client).watch(&WatchParams::default(), &old).await.unwrap().boxed();
+    assert_eq!(next(&mut events).await, "ERROR 410 Expired");
+}
+
+/// A server whose clock says a microsecond more than `version`.
+fn start_at(version: &str) -> (ApiServer, Client) {
+    let microseconds = version.parse::<i64>().unwrap() + 1;
+    let now = jiff::Timestamp::from_microsecond(microseconds).unwrap();
+    let server = ApiServer::builder().clock(VirtualClock::starting_at(now)).build();
+    let client = Client::new(server.service(), "default");
+    (server, client)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_from_the_future_is_silent_until_it_has_come() {
+    let (server, client) = start();
+    let future = (server.resource_version() + 2).to_string();
+    let params = WatchParams::default().timeout(290);
+    let mut events = config_maps(&client).watch(&params, &future).await.unwrap().boxed();
+    put(&client, "a", "1").await;
+    assert!(
+        tokio::time::timeout(Duration::from_secs(200), events.next()).await.is_err(),
+        "no bookmark either"
+    );
+    put(&client, "b", "1").await;
+    put(&client, "c", "1").await;
+    assert_eq!(next(&mut events).await, "ADDED c");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_watch_that_falls_behind_its_log_expires() {
     let server = ApiServer::builder().events_per_resource(NonZeroUsize::new(2).unwrap()).build();
     let client = Client::new(server.service(), "default");
@@ -216,11 +251,12 @@ async fn lists_can_be_read_at_a_version() {
     assert_eq!(refusal(config_maps.list(&exact(&old)).await).0, 410);
 
     let started = Instant::now();
-    let (code, reason, message) = refusal(config_maps.list(&exact("100")).await);
+    let future = server.resource_version() + 100;
+    let (code, reason, message) = refusal(config_maps.list(&exact(&future.to_string())).await);
     assert_eq!((code, reason.as_str(), started.elapsed().as_secs()), (504, "Timeout", 3));
     assert_eq!(
         message,
-        format!("Timeout: Too large resource version: 100, current: {}", server.resource_version())
+        format!("Timeout: Too large resource version: {future}, current: {}", server.resource_version())
     );
 }
 
@@ -339,4 +375,36 @@ async fn under_load_every_watch_sees_every_write_once_and_in_order() {
     let seen = tasks.join_all().await;
     assert!(seen[0].windows(2).all(|pair| pair[0] < pair[1]), "in order, and nothing twice");
     assert!(seen.iter().all(|other| *other == seen[0]), "the same for everybody");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_cuts_watches_and_answers_nobody_until_it_is_over() {
+    let (server, client) = start();
+    let config_maps = config_maps(&client);
+    let mut events = config_maps.watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    put(&client, "a", "1").await;
+    assert_eq!(next(&mut events).await, "ADDED a");
+    let outage = server.faults().outage();
+    assert!(events.next().await.expect("it does not end cleanly").is_err());
+    assert!(config_maps.get("a").await.is_err());
+    assert_eq!(outage.fired(), 1);
+    outage.remove();
+    assert_eq!(config_maps.get("a").await.unwrap().name_any(), "a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_tell_callers_apart() {
+    let (server, client) = start();
+    server.faults().add(Fault::lose_answer().when(|request| request.field_manager == "other").always());
+    put(&client, "a", "1").await;
+    let params = PostParams { field_manager: Some("other".into()), ..PostParams::default() };
+    assert!(config_maps(&client).create(&params, &config_map("b", "1")).await.is_err());
+    server.faults().clear();
+    server.faults().add(Fault::outage().when(|request| request.user_agent == "kubectl/v1"));
+    let get = |agent: &str| {
+        let request = http::Request::get("/version").header("user-agent", agent).body(Vec::new()).unwrap();
+        client.request_text(request)
+    };
+    assert!(get("kubectl/v1").await.is_err());
+    assert!(get("kubectl/v2").await.is_ok());
 }

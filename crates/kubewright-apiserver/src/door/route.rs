@@ -8,7 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     auth::Authenticator,
-    discovery, openapi,
+    discovery,
+    fault::Verdict,
+    openapi,
     resource::Call,
     server::Shared,
     wire::{Accept, Body, RequestInfo, ResourceInfo, Status, Verb, json_response, text_response},
@@ -30,12 +32,12 @@ pub(super) async fn route(
     info: RequestInfo,
     query: Vec<(String, String)>,
     body: Bytes,
-    cut_after: Option<usize>,
+    verdict: Verdict,
 ) -> Response<Body> {
     let Some(resource) = info.resource else {
         return fixed(door, parts, &info.path);
     };
-    let request = ResourceRequest { parts, verb: info.verb, resource, query, body, cut_after };
+    let request = ResourceRequest { parts, verb: info.verb, resource, query, body, verdict };
     match request.answer(door).await {
         Ok(response) => response,
         // A path that no route leads to is answered by the router, which has never heard of Status.
@@ -50,7 +52,7 @@ struct ResourceRequest<'a> {
     resource: ResourceInfo,
     query: Vec<(String, String)>,
     body: Bytes,
-    cut_after: Option<usize>,
+    verdict: Verdict,
 }
 
 impl ResourceRequest<'_> {
@@ -72,7 +74,8 @@ impl ResourceRequest<'_> {
             body: self.body,
             accept,
             closing: door.closing.clone(),
-            cut_after: self.cut_after,
+            cut_after: self.verdict.cut_after,
+            cut: self.verdict.cut,
         };
         let now = door.shared.clock.now();
         call.handle().await.map(|reply| reply.render(accept, now))

@@ -31,6 +31,9 @@ pub enum ServiceError {
     /// The fault plan has the request handled and the answer lost.
     #[error("answer lost by the fault plan")]
     AnswerLost,
+    /// The fault plan has the server out of reach.
+    #[error("server out of reach by the fault plan")]
+    Unreachable,
 }
 
 impl ApiService {
@@ -73,13 +76,16 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let query = parse_query(parts.uri.query());
-    let info = RequestInfo::read(&parts.method, parts.uri.path(), &query);
+    let info = RequestInfo::read(&parts.method, parts.uri.path(), &query).with_headers(&parts.headers);
     if let Err(status) = door.authenticator.check(&info.path, &parts.headers) {
         return Ok(json_response(&status));
     }
     let verdict = door.shared.faults.judge(&info);
     if !verdict.delay.is_zero() {
         tokio::time::sleep(verdict.delay).await;
+    }
+    if verdict.unreachable {
+        return Err(ServiceError::Unreachable);
     }
     if let Some(status) = &verdict.respond {
         return Ok(json_response(status));
@@ -88,8 +94,9 @@ where
         Ok(body) => body,
         Err(status) => return Ok(json_response(&status)),
     };
-    let response = route(&door, &parts, info, query, body, verdict.cut_after).await;
-    if verdict.lose_answer { Err(ServiceError::AnswerLost) } else { Ok(response) }
+    let lose_answer = verdict.lose_answer;
+    let response = route(&door, &parts, info, query, body, verdict).await;
+    if lose_answer { Err(ServiceError::AnswerLost) } else { Ok(response) }
 }
 
 async fn read<B>(body: B) -> Result<Bytes, Status>

@@ -3,13 +3,14 @@
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use crate::wire::{RequestInfo, Status, Verb};
 
@@ -26,33 +27,85 @@ use crate::wire::{RequestInfo, Status, Verb};
 /// let handle = server.faults().add(fault);
 /// assert_eq!(handle.fired(), 0);
 /// ```
+///
+/// # Example: an API server that is away for a while
+/// ```
+/// use kubewright_apiserver::ApiServer;
+///
+/// let server = ApiServer::builder().build();
+/// let outage = server.faults().outage();
+/// // Open watches are cut, and no request is answered.
+/// outage.remove();
+/// assert_eq!(server.faults().pending(), 0);
+/// ```
 #[derive(Clone, Default)]
-pub struct Faults(Arc<Mutex<Vec<Planned>>>);
+pub struct Faults(Arc<Mutex<Plan>>);
+
+/// What the plan holds. Matchers are users' code and never run under its lock.
+#[derive(Default)]
+struct Plan {
+    faults: Vec<Planned>,
+    added: u64,
+    /// The watches that may be open. Those that have ended are dropped when the next one begins.
+    watches: Vec<OpenWatch>,
+}
+
+struct Planned {
+    id: u64,
+    fault: Fault,
+    fired: Arc<AtomicUsize>,
+}
+
+#[derive(Clone)]
+struct OpenWatch {
+    request: Arc<RequestInfo>,
+    cut: Weak<CancellationToken>,
+}
 
 impl Faults {
-    /// Adds a fault to the end of the plan. The handle tells how often it has fired.
+    /// Adds a fault to the end of the plan. The handle tells how often it has fired, and can remove it.
     pub fn add(&self, fault: Fault) -> FaultHandle {
         let fired = Arc::new(AtomicUsize::new(0));
-        self.0.lock().push(Planned { fault, fired: fired.clone() });
-        FaultHandle(fired)
+        let (matches, cuts) = (fault.matches.clone(), matches!(fault.action, Action::Outage));
+        let (id, watches) = {
+            let mut plan = self.0.lock();
+            plan.added += 1;
+            let id = plan.added;
+            plan.faults.push(Planned { id, fault, fired: fired.clone() });
+            (id, if cuts { plan.watches.clone() } else { Vec::new() })
+        };
+        for watch in watches.iter().filter(|watch| matches(&watch.request)) {
+            if let Some(cut) = watch.cut.upgrade() {
+                cut.cancel();
+            }
+        }
+        FaultHandle { fired, id, plan: self.clone() }
+    }
+
+    /// Nobody reaches the server until the handle's [`remove`](FaultHandle::remove): open watches are cut, and
+    /// requests end without an answer. The same as adding [`Fault::outage`].
+    pub fn outage(&self) -> FaultHandle {
+        self.add(Fault::outage())
     }
 
     /// Forgets all faults.
     pub fn clear(&self) {
-        self.0.lock().clear();
+        self.0.lock().faults.clear();
     }
 
     /// How many faults may still fire.
     pub fn pending(&self) -> usize {
-        self.0.lock().len()
+        self.0.lock().faults.len()
     }
 
     /// What goes wrong with a request. Faults that have fired as often as they should leave the plan.
     pub(crate) fn judge(&self, info: &RequestInfo) -> Verdict {
-        let mut verdict = Verdict::default();
-        self.0.lock().retain_mut(|planned| {
+        // First known as open, then judged: an outage in between cuts the watch, or is met below.
+        let mut verdict = Verdict { cut: self.open(info), ..Verdict::default() };
+        let concerned = self.concerned(info);
+        self.0.lock().faults.retain_mut(|planned| {
             // One answer is enough: later faults wait for another request.
-            if verdict.respond.is_some() || !planned.fault.concerns(info) {
+            if verdict.is_answered() || !concerned.contains(&planned.id) {
                 return true;
             }
             if planned.fault.skip > 0 {
@@ -65,41 +118,71 @@ impl Faults {
                 Action::Delay(delay) => verdict.delay += *delay,
                 Action::LoseAnswer => verdict.lose_answer = true,
                 Action::CutWatch { after_events } => verdict.cut_after = Some(*after_events),
+                Action::Outage => verdict.unreachable = true,
             }
             planned.fault.left = planned.fault.left.map(|left| left - 1);
             planned.fault.left != Some(0)
         });
         verdict
     }
+
+    /// Which faults concern a request.
+    fn concerned(&self, info: &RequestInfo) -> Vec<u64> {
+        let candidates: Vec<(u64, Matcher)> = {
+            let plan = self.0.lock();
+            let faults = plan.faults.iter().filter(|planned| planned.fault.is_for(info.verb));
+            faults.map(|planned| (planned.id, planned.fault.matches.clone())).collect()
+        };
+        candidates.into_iter().filter(|(_, matches)| matches(info)).map(|(id, _)| id).collect()
+    }
+
+    /// Takes note of a watch. It is cut when the token is cancelled, and over when the token is dropped.
+    fn open(&self, info: &RequestInfo) -> Arc<CancellationToken> {
+        let cut = Arc::new(CancellationToken::new());
+        if info.verb == Verb::Watch {
+            let watch = OpenWatch { request: Arc::new(info.clone()), cut: Arc::downgrade(&cut) };
+            let mut plan = self.0.lock();
+            plan.watches.retain(|watch| watch.cut.strong_count() > 0);
+            plan.watches.push(watch);
+        }
+        cut
+    }
 }
 
 impl fmt::Debug for Faults {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entries(self.0.lock().iter().map(|planned| &planned.fault)).finish()
+        formatter.debug_list().entries(self.0.lock().faults.iter().map(|planned| &planned.fault)).finish()
     }
 }
 
-struct Planned {
-    fault: Fault,
-    fired: Arc<AtomicUsize>,
-}
-
-/// Tells how often a fault has fired.
+/// Tells how often a fault has fired, and removes it.
 #[derive(Debug, Clone)]
-pub struct FaultHandle(Arc<AtomicUsize>);
+pub struct FaultHandle {
+    fired: Arc<AtomicUsize>,
+    id: u64,
+    plan: Faults,
+}
 
 impl FaultHandle {
-    /// How often the fault has fired.
+    /// How often the fault has fired. Watches that an outage has cut do not count.
     pub fn fired(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
+        self.fired.load(Ordering::SeqCst)
+    }
+
+    /// Takes the fault out of the plan. Nothing happens when it has left already.
+    pub fn remove(&self) {
+        self.plan.0.lock().faults.retain(|planned| planned.id != self.id);
     }
 }
+
+/// Whether a fault concerns a request.
+type Matcher = Arc<dyn Fn(&RequestInfo) -> bool + Send + Sync>;
 
 /// Something that goes wrong. By default with any request, once.
 #[must_use = "a fault does nothing until it is added to a plan"]
 pub struct Fault {
     action: Action,
-    matches: Box<dyn Fn(&RequestInfo) -> bool + Send + Sync>,
+    matches: Matcher,
     skip: usize,
     left: Option<usize>,
 }
@@ -110,6 +193,7 @@ enum Action {
     Delay(Duration),
     LoseAnswer,
     CutWatch { after_events: usize },
+    Outage,
 }
 
 impl Fault {
@@ -135,9 +219,25 @@ impl Fault {
         Self::new(Action::CutWatch { after_events })
     }
 
+    /// The server cannot be reached: requests end without being handled or answered, until the fault is removed.
+    /// When it is added, the open watches that it concerns are cut, in the middle of whatever they do.
+    pub fn outage() -> Self {
+        Self::new(Action::Outage).always()
+    }
+
     /// Only requests for which `matches` is true. Default: all.
+    ///
+    /// # Example: an outage for one caller
+    /// ```
+    /// use kubewright_apiserver::{ApiServer, Fault};
+    ///
+    /// let server = ApiServer::builder().build();
+    /// let of_kubectl = Fault::outage().when(|request| request.user_agent.starts_with("kubectl/"));
+    /// let outage = server.faults().add(of_kubectl);
+    /// outage.remove();
+    /// ```
     pub fn when(mut self, matches: impl Fn(&RequestInfo) -> bool + Send + Sync + 'static) -> Self {
-        self.matches = Box::new(matches);
+        self.matches = Arc::new(matches);
         self
     }
 
@@ -153,19 +253,18 @@ impl Fault {
         self
     }
 
-    /// Fires every time, until the plan is cleared.
+    /// Fires every time, until it is removed or the plan is cleared.
     pub fn always(mut self) -> Self {
         self.left = None;
         self
     }
 
     fn new(action: Action) -> Self {
-        Self { action, matches: Box::new(|_| true), skip: 0, left: Some(1) }
+        Self { action, matches: Arc::new(|_| true), skip: 0, left: Some(1) }
     }
 
-    fn concerns(&self, info: &RequestInfo) -> bool {
-        let right_verb = !matches!(self.action, Action::CutWatch { .. }) || info.verb == Verb::Watch;
-        right_verb && (self.matches)(info)
+    fn is_for(&self, verb: Verb) -> bool {
+        !matches!(self.action, Action::CutWatch { .. }) || verb == Verb::Watch
     }
 }
 
@@ -181,12 +280,21 @@ impl fmt::Debug for Fault {
 }
 
 /// What goes wrong with one request.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) delay: Duration,
     pub(crate) respond: Option<Status>,
+    pub(crate) unreachable: bool,
     pub(crate) lose_answer: bool,
     pub(crate) cut_after: Option<usize>,
+    /// Fires when an open watch is to be cut. The watch is open for as long as somebody holds it.
+    pub(crate) cut: Arc<CancellationToken>,
+}
+
+impl Verdict {
+    fn is_answered(&self) -> bool {
+        self.respond.is_some() || self.unreachable
+    }
 }
 
 #[cfg(test)]
@@ -224,7 +332,7 @@ mod tests {
             .collect();
         assert_eq!(answers, [(1, Some("a".into())), (1, Some("b".into())), (1, None)]);
         plan.clear();
-        assert_eq!(plan.judge(&request("/version")), Verdict::default());
+        assert_eq!(plan.judge(&request("/version")).delay, Duration::ZERO);
     }
 
     #[test]
@@ -233,5 +341,40 @@ mod tests {
         plan.add(Fault::cut_watch(3));
         assert_eq!(plan.judge(&request("/api/v1/pods")).cut_after, None);
         assert_eq!(plan.judge(&request("/api/v1/pods?watch=true")).cut_after, Some(3));
+    }
+
+    #[test]
+    fn a_fault_that_is_removed_fires_no_longer_and_others_stay() {
+        let plan = Faults::default();
+        let first = plan.add(Fault::lose_answer().always());
+        plan.add(Fault::delay(Duration::from_secs(1)).always());
+        assert!(plan.judge(&request("/version")).lose_answer);
+        first.remove();
+        first.remove();
+        let verdict = plan.judge(&request("/version"));
+        assert_eq!((verdict.lose_answer, verdict.delay.as_secs(), first.fired()), (false, 1, 1));
+    }
+
+    #[test]
+    fn an_outage_cuts_the_open_watches_that_it_concerns() {
+        let plan = Faults::default();
+        let watch = |resource: &str| plan.judge(&request(&format!("/api/v1/{resource}?watch=true"))).cut;
+        let (pods, nodes) = (watch("pods"), watch("nodes"));
+        let outage = plan.add(Fault::outage().when(|info| info.is(Verb::Watch, "pods")));
+        assert_eq!((pods.is_cancelled(), nodes.is_cancelled()), (true, false));
+        assert!(plan.judge(&request("/api/v1/pods?watch=true")).unreachable);
+        outage.remove();
+        assert!(!plan.judge(&request("/api/v1/pods?watch=true")).unreachable);
+        drop((pods, nodes));
+        watch("secrets");
+        assert_eq!(plan.0.lock().watches.len(), 1, "watches that have ended are forgotten");
+    }
+
+    #[test]
+    fn a_matcher_may_use_the_plan() {
+        let plan = Faults::default();
+        let inner = plan.clone();
+        plan.add(Fault::lose_answer().when(move |_| inner.pending() == 1));
+        assert!(plan.judge(&request("/version")).lose_answer);
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Call {
     pub(crate) closing: CancellationToken,
     /// After how many events the fault plan cuts a watch.
     pub(crate) cut_after: Option<usize>,
+    /// Fires when the fault plan cuts a watch that is open.
+    pub(crate) cut: Arc<CancellationToken>,
 }
 
 impl Call {

@@ -63,6 +63,7 @@ pub(super) async fn watch(call: Call) -> Result<Reply, Status> {
         next_bookmark: Instant::now() + call.shared.bookmark_interval,
         deadline: Deadline::new(options.timeout.unwrap_or_else(|| call.shared.identity.watch_timeout())),
         closing: call.closing.clone(),
+        cut: call.cut.clone(),
     };
     match watcher {
         Ok(watcher) => feed.watcher = Some(watcher),
@@ -88,6 +89,7 @@ struct Feed {
     next_bookmark: Instant,
     deadline: Deadline,
     closing: CancellationToken,
+    cut: Arc<CancellationToken>,
 }
 
 /// The state that a watch begins with, as far as it has not been sent.
@@ -104,7 +106,7 @@ impl Feed {
             if self.ended || self.closing.is_cancelled() || Instant::now() >= self.deadline.at {
                 return None;
             }
-            if self.lines.left == Some(0) {
+            if self.lines.left == Some(0) || self.cut.is_cancelled() {
                 self.ended = true;
                 // The transport sends what it has before it learns of the cut.
                 tokio::task::yield_now().await;
@@ -173,13 +175,17 @@ impl Feed {
         tokio::select! {
             biased;
             () = self.closing.cancelled() => self.ended = true,
+            () = self.cut.cancelled() => {}
             // The last objects of a kind go with it, and the client should learn of that.
             () = self.lines.kind.retired.cancelled() => self.ending = true,
             () = sleep_until(self.deadline.at) => self.ended = true,
             () = watcher.changed() => {}
             () = sleep_until_some(bookmark_at) => {
                 let revision = watcher.cursor();
-                self.lines.bookmark(&mut self.buffer, revision, false);
+                // A watch from the future is silent until the future has come.
+                if revision <= self.lines.shared.store.revision() {
+                    self.lines.bookmark(&mut self.buffer, revision, false);
+                }
                 self.deadline.bookmarked(Instant::now());
                 self.next_bookmark = Instant::now() + self.bookmarks.unwrap_or_default();
             }

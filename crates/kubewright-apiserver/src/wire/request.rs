@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use http::Method;
+use http::{HeaderMap, Method, header};
 use percent_encoding::percent_decode_str;
 
 /// What a request asks for, read from its method, path and query.
@@ -17,6 +17,10 @@ pub struct RequestInfo {
     pub verb: Verb,
     /// The resource that it is done to; `None` for discovery, health and other paths that are no resources.
     pub resource: Option<ResourceInfo>,
+    /// The program that asks, as its `User-Agent` header says; empty when it does not.
+    pub user_agent: String,
+    /// The `fieldManager` that a write names; empty when it names none.
+    pub field_manager: String,
 }
 
 /// The resource part of a [`RequestInfo`]. Parts that the path does not name are empty.
@@ -66,8 +70,17 @@ impl RequestInfo {
     pub(crate) fn read(method: &Method, path: &str, query: &[(String, String)]) -> Self {
         let mut resource = resource(path);
         let by_method = Verb::of(method);
+        let manager = query.iter().find(|(key, _)| key == "fieldManager");
+        let (user_agent, field_manager) =
+            (String::new(), manager.map(|(_, name)| name.clone()).unwrap_or_default());
         let Some(found) = &mut resource else {
-            return Self { path: path.to_owned(), verb: by_method, resource: None };
+            return Self {
+                path: path.to_owned(),
+                verb: by_method,
+                resource: None,
+                user_agent,
+                field_manager,
+            };
         };
         let asks =
             |name: &str| query.iter().any(|(key, value)| key == name && (value == "true" || value == "1"));
@@ -78,7 +91,15 @@ impl RequestInfo {
             Verb::Delete if found.info.name.is_empty() => Verb::DeleteCollection,
             verb => verb,
         };
-        Self { path: path.to_owned(), verb, resource: resource.map(|found| found.info) }
+        let resource = resource.map(|found| found.info);
+        Self { path: path.to_owned(), verb, resource, user_agent, field_manager }
+    }
+
+    /// The same request with what its headers say.
+    pub(crate) fn with_headers(mut self, headers: &HeaderMap) -> Self {
+        let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+        self.user_agent = agent.unwrap_or_default().to_owned();
+        self
     }
 
     /// Whether the request does `verb` to a resource, named by its plural.
