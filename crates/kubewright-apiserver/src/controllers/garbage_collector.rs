@@ -207,8 +207,8 @@ impl Collector {
     }
 
     async fn owner(&self, reference: &OwnerReference, dependent: &Node) -> Result<Owner, Error> {
-        let known = self.graph.get(&reference.uid).map(|node| node.resource.clone());
-        let Some(resource) = known.or_else(|| self.resource_of(reference)) else {
+        // The reference says what the owner is, also where another object has the UID: then there is no such owner.
+        let Some(resource) = self.resource_of(reference) else {
             // Perhaps it is served in a moment. Nothing may be deleted for not knowing its owner.
             return Ok(Owner::Unmapped);
         };

@@ -42,11 +42,13 @@ impl Graph {
             owners: object.owner_references().to_vec(),
             deleting: object.metadata.deletion_timestamp.is_some(),
         };
+        let before = self.nodes.get(&uid).map(|known| known.owners.clone()).unwrap_or_default();
         self.unlink(&uid);
         for owner in &node.owners {
             self.dependents.entry(owner.uid.clone()).or_default().insert(uid.clone());
         }
-        let mut affected = Vec::new();
+        // An owner that this one no longer holds up may have nothing left to wait for.
+        let mut affected = released(&before, &node.owners);
         if !node.owners.is_empty() || node.deleting {
             affected.push(uid.clone());
         }
@@ -88,13 +90,8 @@ impl Graph {
 
     /// The dependents that hold a foreground deletion of their owner up.
     pub(super) fn blocking_dependents(&self, owner: &str) -> Vec<Uid> {
-        let blocks = |uid: &Uid| {
-            let owners = self.nodes.get(uid).map(|node| node.owners.as_slice()).unwrap_or_default();
-            owners
-                .iter()
-                .any(|reference| reference.uid == owner && reference.block_owner_deletion == Some(true))
-        };
-        self.dependents_of(owner).into_iter().filter(blocks).collect()
+        let holds_up = |uid: &Uid| self.nodes.get(uid).is_some_and(|node| blocks(&node.owners, owner));
+        self.dependents_of(owner).into_iter().filter(holds_up).collect()
     }
 
     fn unlink(&mut self, uid: &str) {
@@ -108,6 +105,19 @@ impl Graph {
             }
         }
     }
+}
+
+/// The owners that were held up by the references `before`, and are not by those of `after`.
+///
+/// Source: kube-controller-manager `garbagecollector.GraphBuilder.addUnblockedOwnersToDeleteQueue`.
+fn released(before: &[OwnerReference], after: &[OwnerReference]) -> Vec<Uid> {
+    let uids = before.iter().map(|reference| reference.uid.clone());
+    uids.filter(|uid| blocks(before, uid) && !blocks(after, uid)).collect()
+}
+
+/// Whether the references hold a foreground deletion of `owner` up.
+fn blocks(references: &[OwnerReference], owner: &str) -> bool {
+    references.iter().any(|reference| reference.uid == owner && reference.block_owner_deletion == Some(true))
 }
 
 #[cfg(test)]
@@ -159,6 +169,48 @@ mod tests {
         let affected = graph.replace(&resource(), &[object("child", Some("owner"), &json!({}))]);
         assert!(affected.contains(&"child".to_owned()));
         assert!(graph.get("owner").is_none());
+    }
+
+    /// Applies a child with the references `before` and then `after`: `a` and `b`, with a `!` where they block.
+    /// `after` of `-` means that the child is being deleted. Who has to be looked at then?
+    #[track_caller]
+    fn check(before: &str, after: &str, expected: &[&str]) {
+        let child = |text: &str| {
+            let reference = |word: &str| {
+                let name = word.trim_end_matches('!');
+                json!({"apiVersion": "v1", "kind": "K", "name": name, "uid": name, "blockOwnerDeletion": word.ends_with('!')})
+            };
+            let words = text.split_whitespace();
+            let references: Vec<Value> = words.filter(|word| *word != "-").map(reference).collect();
+            let mut more = json!({"ownerReferences": references});
+            if text.contains('-') {
+                more["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
+            }
+            object("child", None, &more)
+        };
+        let mut graph = Graph::default();
+        graph.apply(&resource(), &child(before));
+        let mut affected = graph.apply(&resource(), &child(after));
+        affected.sort();
+        affected.dedup();
+        assert_eq!(affected, expected, "{before:?} to {after:?}");
+    }
+
+    #[test]
+    fn a_transition_concerns_the_child_and_the_owners_it_releases() {
+        check("", "", &[]);
+        check("", "a!", &["child"]);
+        check("a!", "a!", &["child"]);
+        check("a!", "a! b!", &["child"]);
+        check("a! b!", "b!", &["a", "child"]);
+        check("a b!", "b!", &["child"]);
+        check("a!", "a", &["a", "child"]);
+        check("a", "a!", &["child"]);
+        check("a!", "", &["a"]);
+        check("a! b!", "", &["a", "b"]);
+        check("a!", "b!", &["a", "child"]);
+        check("a", "- a", &["a", "child"]);
+        check("a! b!", "- b", &["a", "b", "child"]);
     }
 
     #[test]
