@@ -6,11 +6,11 @@ mod common;
 
 use std::time::Duration;
 
-use common::{config_map, config_maps, define_widgets, object, start, widget};
+use common::{config_map, config_maps, define_widgets, dynamic, object, start, widget};
 use k8s_openapi::{
     api::{
         apps::v1::Deployment,
-        core::v1::{ConfigMap, Namespace},
+        core::v1::{ConfigMap, Namespace, Secret},
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -18,7 +18,7 @@ use kube::{
     Api, Client, ResourceExt,
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
 };
-use kubewright_apiserver::{Controllers, Fault, Status};
+use kubewright_apiserver::{Controllers, Fault, RequestInfo, Status, Verb};
 use serde_json::json;
 
 /// Looks until `fact` holds. Virtual time passes in between, and an hour of it is enough for anything.
@@ -278,4 +278,199 @@ async fn deployments_become_available_and_follow_their_spec() {
         .unwrap();
     assert_eq!(deployments.list(&ListParams::default()).await.unwrap().items.len(), 1);
     assert_eq!(server.resource_version(), version + 1, "nobody settles it any longer");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deployment_that_cannot_be_written_keeps_no_other_waiting() {
+    let (server, client) = start();
+    let refused = Fault::respond(Status::service_unavailable("not this one"));
+    let of_first = |it: &RequestInfo| {
+        it.resource.as_ref().is_some_and(|it| it.name == "a" && it.subresource == "status")
+    };
+    server.faults().add(refused.when(of_first).always());
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    let deployments = dynamic(&client, "apps", "v1", "Deployment", "deployments");
+    for (name, replicas) in [("a", json!(1)), ("b", json!("abc")), ("c", json!(1))] {
+        let deployment = object(json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {
+            "replicas": replicas, "selector": {"matchLabels": {"a": "b"}},
+            "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}},
+        }}));
+        deployments.create(&PostParams::default(), &deployment).await.unwrap();
+    }
+    eventually("the last one is available", async || {
+        deployments.get("c").await.unwrap().data["status"]["availableReplicas"] == 1
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resource_that_fails_keeps_nothing_else_in_its_namespace_and_the_conditions_say_so() {
+    let (server, client) = start();
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let namespace = serde_json::from_value(json!({"metadata": {"name": "team"}})).unwrap();
+    namespaces.create(&PostParams::default(), &namespace).await.unwrap();
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), "team");
+    let secret = serde_json::from_value(json!({"metadata": {"name": "s"}})).unwrap();
+    secrets.create(&PostParams::default(), &secret).await.unwrap();
+    // Config maps come before secrets.
+    let refused = Fault::respond(Status::service_unavailable("no"));
+    let fault = refused.when(|request| request.is(Verb::DeleteCollection, "configmaps")).always();
+    let fault = server.faults().add(fault);
+    namespaces.delete("team", &DeleteParams::default()).await.unwrap();
+    eventually("the secret is gone", async || secrets.get_opt("s").await.unwrap().is_none()).await;
+    idle().await;
+    let conditions = namespaces.get("team").await.unwrap().status.unwrap().conditions.unwrap();
+    let holds: Vec<_> = conditions.iter().filter(|it| it.status == "True").collect();
+    assert_eq!(holds.len(), 1, "{conditions:?}");
+    assert_eq!(holds[0].type_, "NamespaceDeletionContentFailure");
+    let message = holds[0].message.as_deref().unwrap();
+    assert!(message.starts_with("Failed to delete all resource types, 1 remaining: "), "{message}");
+    fault.remove();
+    eventually("the namespace is gone", async || namespaces.get_opt("team").await.unwrap().is_none()).await;
+}
+
+/// What happens to a child and its owners `a` and `b`.
+enum Step {
+    /// The owner is deleted: foreground, background or orphan.
+    Delete(&'static str, fn() -> DeleteParams),
+    /// The references of the child become these.
+    Own(&'static [Reference]),
+    /// A finalizer holds the child.
+    Hold,
+}
+
+/// The owner, the kind that the reference says, and whether it blocks.
+type Reference = (&'static str, &'static str, bool);
+
+const A: Reference = ("a", "ConfigMap", true);
+const B: Reference = ("b", "ConfigMap", true);
+
+/// What is there in the end, and whom the child still names as owner.
+async fn check(case: &str, own: &'static [Reference], steps: &[Step], there: &[&str], owners: &[&str]) {
+    let (server, client) = start();
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    let config_maps = config_maps(&client);
+    for owner in ["a", "b"] {
+        config_maps.create(&PostParams::default(), &config_map(owner, "1")).await.unwrap();
+    }
+    let uids = [config_maps.get("a").await.unwrap().uid(), config_maps.get("b").await.unwrap().uid()];
+    let references = |own: &[Reference]| {
+        let reference = |(name, kind, block): &Reference| {
+            let uid = match *name {
+                "a" => uids[0].clone(),
+                "b" => uids[1].clone(),
+                other => Some(other.to_owned()),
+            };
+            json!({"apiVersion": "v1", "kind": kind, "name": name, "uid": uid, "blockOwnerDeletion": block})
+        };
+        own.iter().map(reference).collect::<Vec<_>>()
+    };
+    let mut child = config_map("child", "1");
+    child.metadata.owner_references = serde_json::from_value(references(own).into()).unwrap();
+    config_maps.create(&PostParams::default(), &child).await.unwrap();
+    idle().await;
+    for step in steps {
+        let patch = match step {
+            Step::Delete(owner, policy) => {
+                config_maps.delete(owner, &policy()).await.unwrap();
+                idle().await;
+                continue;
+            }
+            Step::Own(own) => json!({"ownerReferences": references(own)}),
+            Step::Hold => json!({"finalizers": ["example.com/hold"]}),
+        };
+        let patch = Patch::Merge(json!({"metadata": patch}));
+        config_maps.patch("child", &PatchParams::default(), &patch).await.unwrap();
+        idle().await;
+    }
+    // Nothing is left to do, however long one waits.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let mut left = Vec::new();
+    for name in ["a", "b", "child"] {
+        if exists(&config_maps, name).await {
+            left.push(name);
+        }
+    }
+    assert_eq!(left, there, "{case}");
+    let child = config_maps.get_opt("child").await.unwrap();
+    let named = child.iter().flat_map(|it| it.owner_references()).map(|owner| owner.name.clone());
+    assert_eq!(named.collect::<Vec<_>>(), owners, "{case}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_collector_follows_every_transition() {
+    use Step::{Delete, Hold, Own};
+    const FREE_A: Reference = ("a", "ConfigMap", false);
+    let (foreground, background, orphan) = (
+        DeleteParams::foreground as fn() -> _,
+        DeleteParams::background as fn() -> _,
+        DeleteParams::orphan as fn() -> _,
+    );
+    let a = |policy| Delete("a", policy);
+    let b = |policy| Delete("b", policy);
+    check("two block, one goes in the foreground", &[A, B], &[a(foreground)], &["b", "child"], &["b"]).await;
+    check("two block, one goes in the background", &[A, B], &[a(background)], &["b", "child"], &["b"]).await;
+    check("two block, both go in the foreground", &[A, B], &[a(foreground), b(foreground)], &[], &[]).await;
+    check(
+        "one orphans, then the other goes in the foreground",
+        &[A, B],
+        &[a(orphan), b(foreground)],
+        &[],
+        &[],
+    )
+    .await;
+    check(
+        "one goes in the foreground, then the other orphans",
+        &[A, B],
+        &[a(foreground), b(orphan)],
+        &["child"],
+        &[],
+    )
+    .await;
+    check("a reference that does not block", &[FREE_A], &[a(foreground)], &["b"], &[]).await;
+    check("held, the owner waits", &[A], &[Hold, a(foreground)], &["a", "b", "child"], &["a"]).await;
+    check(
+        "the reference is taken off while the owner waits",
+        &[A],
+        &[Hold, a(foreground), Own(&[])],
+        &["b", "child"],
+        &[],
+    )
+    .await;
+    check(
+        "another owner while the owner waits",
+        &[A],
+        &[Hold, a(foreground), Own(&[B])],
+        &["b", "child"],
+        &["b"],
+    )
+    .await;
+    check(
+        "it blocks no longer while the owner waits",
+        &[A],
+        &[Hold, a(foreground), Own(&[FREE_A])],
+        &["b", "child"],
+        &["a"],
+    )
+    .await;
+    check("an owner is added", &[A], &[Own(&[A, B]), a(background)], &["b", "child"], &["b"]).await;
+    check(
+        "an owner that never was is added",
+        &[A],
+        &[Own(&[A, ("none", "ConfigMap", true)])],
+        &["a", "b", "child"],
+        &["a"],
+    )
+    .await;
+    check("the owner's uid, another kind", &[("a", "Secret", true)], &[], &["a", "b"], &[]).await;
+    check(
+        "the owner's uid, another kind beside a right one",
+        &[("a", "Secret", true), B],
+        &[],
+        &["a", "b", "child"],
+        &["b"],
+    )
+    .await;
 }

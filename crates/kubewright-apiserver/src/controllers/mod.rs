@@ -4,6 +4,7 @@
 //! They are clients of the first door like anybody else, and nothing else in this crate knows of them. Go's envtest
 //! has none: there, nothing is collected and namespaces never go.
 
+mod content;
 mod follow;
 mod garbage_collector;
 mod graph;

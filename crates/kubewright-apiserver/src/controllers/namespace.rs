@@ -2,20 +2,26 @@
 //!
 //! Source: kube-controller-manager `namespace/deletion`.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{
     Api, Client, Error, ResourceExt,
-    api::{ApiResource, DeleteParams, ListParams, PostParams},
+    api::{ApiResource, DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
+use serde_json::json;
 use tokio::{sync::mpsc, task::JoinSet, time::sleep};
 use tracing::debug;
 
-use super::follow::{CHANGES, Change, Metadata, RETRY, Resource, follow};
+use super::{
+    content::Content,
+    follow::{CHANGES, Change, Metadata, RETRY, Resource, follow},
+};
+use crate::clock::Clock;
 
 /// Runs until it is dropped.
-pub(super) async fn run(client: Client) {
+pub(super) async fn run(client: Client, clock: Arc<dyn Clock>) {
     let (sender, mut receiver) = mpsc::channel(CHANGES);
     let namespaces = Resource { api: ApiResource::erase::<Namespace>(&()), namespaced: false };
     // Dropped with the controller, and the watch with it.
@@ -30,7 +36,7 @@ pub(super) async fn run(client: Client) {
         }
         if receiver.is_empty() {
             for name in std::mem::take(&mut pending) {
-                match empty(&client, &name).await {
+                match empty(&client, &name, clock.now()).await {
                     Ok(true) => {}
                     Ok(false) => _ = pending.insert(name),
                     Err(error) => {
@@ -55,26 +61,58 @@ fn note(pending: &mut BTreeSet<String>, change: Change) {
     }
 }
 
-/// Deletes what is in a namespace and then lets it go. False while something is left.
-async fn empty(client: &Client, name: &str) -> Result<bool, Error> {
-    let mut left = false;
-    for resource in Resource::discover(client, &["deletecollection", "list"]).await? {
-        if !resource.namespaced {
-            continue;
+/// Deletes what is in a namespace and then lets it go. False while something is left, or may be.
+async fn empty(client: &Client, name: &str, now: Timestamp) -> Result<bool, Error> {
+    let mut content = Content::default();
+    match Resource::discover(client, &["deletecollection", "list"]).await {
+        Err(error) => content.discovery_failure = Some(error.to_string()),
+        Ok(resources) => {
+            for resource in resources.iter().filter(|resource| resource.namespaced) {
+                // What one resource refuses is no reason to keep the others.
+                if let Err(error) = clear(client, name, resource, &mut content).await {
+                    debug!(%error, namespace = %name, resource = %resource.api.plural, "failed to empty a resource");
+                    content.failures.push(error.to_string());
+                }
+            }
         }
-        let api = resource.api(client, Some(name));
-        let everything = ListParams::default();
-        match api.delete_collection(&DeleteParams::background(), &everything).await {
-            // The resource has gone since it was discovered.
-            Err(Error::Api(status)) if status.code == 404 => continue,
-            result => _ = result?,
-        }
-        left |= !api.list_metadata(&everything.limit(1)).await?.items.is_empty();
     }
-    if !left {
+    if content.is_empty() {
         finalize(client, name).await?;
+        return Ok(true);
     }
-    Ok(!left)
+    report(client, name, &content, now).await?;
+    Ok(false)
+}
+
+/// Deletes the objects of one resource, and counts those that stay for now.
+async fn clear(client: &Client, name: &str, resource: &Resource, content: &mut Content) -> Result<(), Error> {
+    let api = resource.api(client, Some(name));
+    let everything = ListParams::default();
+    match api.delete_collection(&DeleteParams::background(), &everything).await {
+        // The resource has gone since it was discovered.
+        Err(Error::Api(status)) if status.code == 404 => return Ok(()),
+        result => _ = result?,
+    }
+    content.add(resource, &api.list_metadata(&everything).await?.items);
+    Ok(())
+}
+
+/// Says in the namespace's conditions what is left.
+async fn report(client: &Client, name: &str, content: &Content, now: Timestamp) -> Result<(), Error> {
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let Some(namespace) = namespaces.get_opt(name).await? else { return Ok(()) };
+    let present = namespace.status.and_then(|status| status.conditions).unwrap_or_default();
+    let present = serde_json::to_value(present).map_err(Error::SerdeError)?;
+    let present = present.as_array().map(Vec::as_slice).unwrap_or_default();
+    let conditions = content.conditions(present, now);
+    if conditions == present {
+        return Ok(());
+    }
+    let patch = Patch::Merge(json!({"status": {"conditions": conditions}}));
+    match namespaces.patch_status(name, &PatchParams::default(), &patch).await {
+        Err(Error::Api(status)) if status.code == 404 => Ok(()),
+        result => result.map(|_| ()),
+    }
 }
 
 /// Takes the namespace's own finalizer off.

@@ -42,7 +42,7 @@ impl RunningControllers {
             running.spawn(garbage_collector::run(client.clone()));
         }
         if controllers.namespaces {
-            running.spawn(namespace::run(client.clone()));
+            running.spawn(namespace::run(client.clone(), clock.clone()));
         }
         if controllers.workloads {
             running.spawn(workload::run(client.clone(), clock));

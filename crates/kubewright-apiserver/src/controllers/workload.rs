@@ -2,48 +2,67 @@
 //!
 //! No ReplicaSet and no Pod is made. It serves tests of controllers that wait for a Deployment.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{
     Api, Client, Error, ResourceExt,
-    api::{ApiResource, Patch, PatchParams},
+    api::{ApiResource, DynamicObject, Patch, PatchParams},
 };
 use serde_json::{Value, json};
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::{sync::mpsc, task::JoinSet, time::sleep};
 use tracing::debug;
 
-use super::follow::{CHANGES, Change, RETRY, Resource, follow};
+use super::follow::{CHANGES, Change, Metadata, RETRY, Resource, follow};
 use crate::clock::{Clock, rfc3339};
 
 /// Runs until it is dropped.
 pub(super) async fn run(client: Client, clock: Arc<dyn Clock>) {
     let (sender, mut receiver) = mpsc::channel(CHANGES);
-    let deployments = Resource { api: ApiResource::erase::<Deployment>(&()), namespaced: true };
+    let kind = ApiResource::erase::<Deployment>(&());
+    let deployments = Resource { api: kind.clone(), namespaced: true };
     // Dropped with the controller, and the watch with it.
     let mut watches = JoinSet::new();
     watches.spawn(follow(client.clone(), deployments, sender));
-    while let Some((_, change)) = receiver.recv().await {
-        let objects = match change {
-            Change::Listed(objects) => objects,
-            Change::Applied(object) => vec![*object],
-            Change::Deleted(_) => continue,
-        };
-        for object in objects {
-            let api = Api::namespaced(client.clone(), &object.namespace().unwrap_or_default());
-            while let Err(error) = settle(&api, &object.name_any(), clock.now()).await {
-                debug!(%error, name = %object.name_any(), "failed to settle a deployment; trying again");
-                tokio::time::sleep(RETRY).await;
+    let mut pending = BTreeSet::new();
+    loop {
+        tokio::select! {
+            biased;
+            Some((_, change)) = receiver.recv() => note(&mut pending, change),
+            () = sleep(RETRY), if !pending.is_empty() => {}
+        }
+        if receiver.is_empty() {
+            for (namespace, name) in std::mem::take(&mut pending) {
+                let api = Api::namespaced_with(client.clone(), &namespace, &kind);
+                // One that cannot be written is no reason to keep the others waiting.
+                if let Err(error) = settle(&api, &name, clock.now()).await {
+                    debug!(%error, %namespace, %name, "failed to settle a deployment; trying again");
+                    pending.insert((namespace, name));
+                }
             }
         }
     }
 }
 
+fn note(pending: &mut BTreeSet<(String, String)>, change: Change) {
+    let place = |object: &Metadata| (object.namespace().unwrap_or_default(), object.name_any());
+    match change {
+        Change::Listed(objects) => pending.extend(objects.iter().map(place)),
+        Change::Applied(object) => _ = pending.insert(place(&object)),
+        Change::Deleted(object) => _ = pending.remove(&place(&object)),
+    }
+}
+
 /// Writes the status that the Deployment would have with all its pods ready.
-async fn settle(api: &Api<Deployment>, name: &str, now: Timestamp) -> Result<(), Error> {
+async fn settle(api: &Api<DynamicObject>, name: &str, now: Timestamp) -> Result<(), Error> {
     let Some(deployment) = api.get_opt(name).await? else { return Ok(()) };
     let value = serde_json::to_value(&deployment).map_err(Error::SerdeError)?;
+    let replicas = &value["spec"]["replicas"];
+    if !replicas.is_null() && !replicas.is_i64() {
+        // Nobody can run that. It comes back when somebody has mended it.
+        return Ok(());
+    }
     let status = settled_status(&value, now);
     if value.get("status") == Some(&without_nulls(&status)) {
         return Ok(());
