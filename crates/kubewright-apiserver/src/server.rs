@@ -101,6 +101,11 @@ impl ApiServer {
         RunningControllers::start(&client, self.shared.clock.clone(), controllers)
     }
 
+    /// What the server takes the time from: for whatever else in a test has to agree with its timestamps.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.shared.clock.clone()
+    }
+
     /// The plan of faults.
     pub fn faults(&self) -> Faults {
         self.shared.faults.clone()

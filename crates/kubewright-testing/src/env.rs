@@ -1,7 +1,8 @@
 //! An API server for one test.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
+use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kubewright::{
     cache::{Cache, CacheOptions},
@@ -9,7 +10,9 @@ use kubewright::{
     manager::{Manager, ManagerBuilder},
     object::{Object, ObjectKey},
 };
-use kubewright_apiserver::{ApiServer, Controllers, RunningControllers};
+use kubewright_apiserver::{
+    ApiServer, ApiServerBuilder, Clock, Controllers, RunningControllers, VirtualClock,
+};
 use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -31,9 +34,10 @@ pub struct TestEnv {
 }
 
 /// Says what a [`TestEnv`] is like.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[must_use = "an environment that is not started does nothing"]
 pub struct TestEnvBuilder {
+    server: ApiServerBuilder,
     timeout: Duration,
     controllers: Option<Controllers>,
 }
@@ -46,12 +50,41 @@ impl TestEnv {
 
     /// An environment that differs from the usual one.
     pub fn builder() -> TestEnvBuilder {
-        TestEnvBuilder { timeout: Duration::from_secs(30), controllers: None }
+        TestEnvBuilder {
+            server: ApiServer::builder().clock(VirtualClock::starting_at(Timestamp::now())),
+            timeout: Duration::from_secs(30),
+            controllers: None,
+        }
     }
 
     /// The API server.
     pub fn server(&self) -> &ApiServer {
         &self.server
+    }
+
+    /// The wall time of the environment, by which the API server writes its timestamps. Hand it to a reconciler that compares with them, and all
+    /// agree.
+    ///
+    /// It starts at the time of the machine and passes as `tokio::time` does: on paused time it moves by what the test advances.
+    ///
+    /// # Example: an hour later
+    /// ```
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// use kubewright::object::ObjectKey;
+    /// use kubewright_testing::TestEnv;
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let env = TestEnv::start().await;
+    /// let key = ObjectKey::new("default", "a");
+    /// let stored = env.create(&ConfigMap { metadata: env.meta(&key), ..ConfigMap::default() }).await;
+    /// tokio::time::advance(std::time::Duration::from_secs(3600)).await;
+    /// let age = env.clock().now().duration_since(stored.metadata.creation_timestamp.unwrap().0);
+    /// assert_eq!(age.as_hours(), 1);
+    /// # }
+    /// ```
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.server.clock()
     }
 
     /// A client of the API server, with every permission.
@@ -109,6 +142,14 @@ impl TestEnv {
 }
 
 impl TestEnvBuilder {
+    /// What the API server is like: its clock, its seed, how much history it keeps.
+    ///
+    /// Default: [`ApiServer::builder`] with the clock of [`TestEnv::clock`].
+    pub fn server(mut self, server: ApiServerBuilder) -> Self {
+        self.server = server;
+        self
+    }
+
     /// How long waits may take before the test fails.
     ///
     /// Default: 30 s of the test's own time.
@@ -131,7 +172,7 @@ impl TestEnvBuilder {
     /// # Panics
     /// The environment's own task panics if its cache fails, which is a bug of kubewright.
     pub async fn start(self) -> TestEnv {
-        let server = ApiServer::builder().build();
+        let server = self.server.build();
         let kube = kube::Client::new(server.service(), "default");
         let cache = Cache::new(kube.clone(), CacheOptions::default());
         let client = Client::new(kube.clone(), cache.clone());

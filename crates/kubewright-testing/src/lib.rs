@@ -49,5 +49,7 @@ mod running;
 mod wait;
 
 pub use env::{TestEnv, TestEnvBuilder};
+// Types of these crates stand in our signatures.
+pub use jiff;
 pub use kubewright_apiserver as apiserver;
 pub use running::RunningManager;
