@@ -209,17 +209,25 @@ async fn start_early<R: RequestType>(
     Ok(())
 }
 
-/// A watch that was added to a running controller starts beside it.
+/// A watch that was added to a running controller starts beside it. One that fails to start is undone: nothing of it goes on.
 fn start_late<R: RequestType>(addition: Addition<R>, starter: &Starter<R>, controller: &Arc<str>) {
     let (one, controller) = (starter.clone(), Arc::clone(controller));
+    let Addition { source, cancel, started } = addition;
     let start = async move {
-        let name = addition.source.name();
-        let result = one.start(addition.source, addition.cancel).await;
-        if let Err(error) = &result {
-            tracing::error!(controller = &*controller, source = &*name, %error, "failed to add a watch");
+        let name = source.name();
+        let result = cancel.run_until_cancelled(one.start(source, cancel.clone())).await;
+        let result = result.unwrap_or(Err(ControllerError::Stopped));
+        match &result {
+            Ok(()) => {}
+            Err(ControllerError::Stopped) => cancel.cancel(),
+            Err(error) => {
+                cancel.cancel();
+                let error = error::chain(error);
+                tracing::error!(controller = &*controller, source = &*name, %error, "failed to add a watch");
+            }
         }
         // Nobody may have waited.
-        let _ = addition.started.send(result);
+        let _ = started.send(result);
     };
     // The receiver lives as long as the controller runs.
     let _ = starter.tasks.send(Box::pin(start));

@@ -5,12 +5,18 @@ use std::{borrow::Cow, fmt, time::Duration};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Source, SourceContext};
-use crate::{BoxError, reconcile::RequestType, workqueue::Queue};
+use crate::{
+    BoxError,
+    handler::LOW_PRIORITY,
+    reconcile::RequestType,
+    workqueue::{AddOptions, Queue},
+};
 
 /// Enqueues what `requests` gives, every `period`; for the first time one period after the start, since the start itself reconciles every
 /// object that a watch finds.
 ///
-/// Each round is enqueued rate-limited, so keys that are failing already are not hurried. Rounds that come due while one is still at work
+/// Each round is enqueued at [`LOW_PRIORITY`], as a resync is: what somebody has just changed overtakes ten thousand keys that are merely due
+/// again. It is enqueued rate-limited, so keys that are failing already are not hurried. Rounds that come due while one is still at work
 /// are left out. An error of `requests` is logged, and the next round tries again.
 ///
 /// # Example: every object, each half hour
@@ -84,6 +90,7 @@ where
             return Err("the period of an interval source is zero".into());
         }
         context.spawn(async move {
+            let round = AddOptions::new().rate_limited().priority(LOW_PRIORITY);
             let mut random = fastrand::Rng::new();
             let mut wait = if self.is_immediate { Duration::ZERO } else { self.next_period(&mut random) };
             let mut due = Instant::now();
@@ -92,7 +99,7 @@ where
                 due = due.checked_add(wait).map_or_else(far_away, |due| due.max(Instant::now()));
                 sleep_until(due).await;
                 match (self.requests)().await.map_err(Into::into) {
-                    Ok(requests) => requests.into_iter().for_each(|request| queue.add_rate_limited(request)),
+                    Ok(requests) => queue.add_with(round, requests),
                     Err(error) => tracing::warn!(error, "an interval source has no requests this time"),
                 }
                 wait = self.next_period(&mut random);

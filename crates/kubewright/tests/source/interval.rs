@@ -8,13 +8,14 @@ use std::{
     time::Duration,
 };
 
+use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright::prelude::*;
 use kubewright_testing::TestEnv;
 use tokio::time::Instant;
 
 use crate::{
     chain,
-    common::{Counter, key},
+    common::{Counter, config_map, key},
     control,
 };
 
@@ -90,4 +91,33 @@ async fn jitter_makes_periods_longer_by_its_part_at_most() {
     running.stop().await.unwrap();
     assert!(periods.iter().all(|period| (PERIOD..=PERIOD * 3 / 2).contains(period)), "{periods:?}");
     assert!(periods.iter().max().unwrap() > periods.iter().min().unwrap(), "{periods:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_overtakes_ten_thousand_keys_that_are_due_again() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let counter = Counter::default();
+    let (runs, all) =
+        (counter.clone(), (0..10_000).map(|number| key(&number.to_string())).collect::<Vec<_>>());
+    let reconciler = kubewright::reconcile::from_fn(move |_: Context, request: Request| {
+        runs.count(&key("any"));
+        runs.count(&request);
+        async {
+            tokio::time::sleep_until(Instant::now() + Duration::from_secs(1)).await;
+            Ok::<_, BoxError>(Action::await_change())
+        }
+    });
+    let round = move || std::future::ready(Ok::<_, BoxError>(all.clone()));
+    Controller::builder(&manager)
+        .for_::<ConfigMap>()
+        .watches_raw_source(source::interval(PERIOD, round).immediate_first_tick())
+        .complete(reconciler)
+        .unwrap();
+    let running = env.run(manager);
+    counter.wait_for(&key("any"), 3).await;
+    env.create(&config_map("urgent", &[])).await;
+    counter.wait_for(&key("urgent"), 1).await;
+    assert!(counter.of(&key("any")) <= 5, "{} came before it", counter.of(&key("any")));
+    running.stop().await.unwrap();
 }
