@@ -7,7 +7,13 @@ use std::time::Duration;
 
 use common::{Counter, config_map, key, secret};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kubewright::{handler, manager::StartError, prelude::*, source::SourceContext};
+use kubewright::{
+    event::Event,
+    handler::{self, Requests},
+    manager::StartError,
+    prelude::*,
+    source::SourceContext,
+};
 use kubewright_testing::{
     TestEnv,
     apiserver::{Fault, RequestInfo, Status},
@@ -76,7 +82,10 @@ async fn a_source_that_never_syncs_stops_the_manager() {
         context.sync_on(std::future::pending());
         Ok(())
     });
-    assert_eq!(start_error(source).await[1], "timed out waiting for the source to sync within 3s");
+    assert_eq!(
+        start_error(source).await[1],
+        "timed out waiting for the source to sync: no progress within 3s"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -201,6 +210,49 @@ async fn a_late_watch_that_fails_tells_its_handle_and_the_controller_goes_on() {
     env.create(&config_map("b", &[])).await;
     counter.wait_for(&key("b"), 1).await;
     running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_watch_that_fails_is_undone() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let counter = Counter::default();
+    let builder = Controller::builder(&manager).for_::<ConfigMap>();
+    let controller = builder.cache_sync_timeout(Duration::from_secs(5)).complete(counter.clone()).unwrap();
+    let cache = manager.cache().clone();
+    let running = env.run(manager);
+    env.create(&config_map("a", &[])).await;
+    counter.wait_for(&key("a"), 1).await;
+
+    let outage =
+        env.server().faults().add(Fault::respond(unavailable()).when(|it| is_for(it, "secrets")).always());
+    let calls = Counter::default();
+    let watch = || {
+        let calls = calls.clone();
+        controller.watch(source::kind::<Secret, _>(
+            &cache,
+            move |event: &Event<Secret>, _: &Requests<'_, Request>| calls.count(event.object().key()),
+        ))
+    };
+    for _ in 0..3 {
+        watch().synced().await.unwrap_err();
+    }
+    outage.remove();
+    let mut works = watch();
+    works.synced().await.unwrap();
+    env.create(&secret("b")).await;
+    calls.wait_for(&key("b"), 1).await;
+    sleep_until(Instant::now() + Duration::from_secs(60)).await;
+    assert_eq!(calls.of(&key("b")), 1);
+    works.stop();
+    env.create(&secret("c")).await;
+    sleep_until(Instant::now() + Duration::from_secs(60)).await;
+    assert_eq!(calls.of(&key("c")), 0);
+    running.stop().await.unwrap();
+}
+
+fn unavailable() -> Status {
+    Status::new(http_status(503), "ServiceUnavailable", "come back later")
 }
 
 fn is_for(request: &RequestInfo, resource: &str) -> bool {

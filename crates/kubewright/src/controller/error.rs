@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use crate::BoxError;
+use crate::{BoxError, source::SyncProgress};
 
 /// A controller cannot be built as it was asked for; its author has to mend it.
 #[derive(Debug, thiserror::Error)]
@@ -65,13 +65,15 @@ pub enum ControllerError {
         #[source]
         source: BoxError,
     },
-    /// A source is not ready for the first reconcile in time.
-    #[error("timed out waiting for {name} to sync within {timeout:?}")]
+    /// A source is not ready for the first reconcile, and gets no further.
+    #[error("timed out waiting for {name} to sync: no progress within {timeout:?}{}", after(.progress))]
     SourceSyncTimeout {
         /// The source.
         name: Cow<'static, str>,
         /// How long the controller waited.
         timeout: Duration,
+        /// How far the source got.
+        progress: SyncProgress,
     },
     /// The controller has ended, or ends now.
     #[error("the controller has stopped")]
@@ -79,4 +81,9 @@ pub enum ControllerError {
     /// A task of a source panicked, or a reconcile did while `recover_panic` is off.
     #[error("a task of the controller panicked: {0}")]
     Panicked(String),
+}
+
+/// A source that says nothing of its progress has none to report.
+fn after(progress: &SyncProgress) -> String {
+    if *progress == SyncProgress::default() { String::new() } else { format!(", {progress}") }
 }

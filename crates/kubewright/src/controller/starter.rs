@@ -35,12 +35,23 @@ impl<R: RequestType> Starter<R> {
             Ok(Err(source)) => return Err(ControllerError::SourceStart { name, source }),
             Ok(Ok(())) => {}
         }
+        let synced = try_join_all(context.take_syncs());
+        tokio::pin!(synced);
+        let mut progress = context.watch_progress();
         // What a source waits for may have a better word for its delay than "timed out": it gets the time that it was promised, and a little
         // more.
-        match timeout(limit.saturating_add(SYNC_GRACE), try_join_all(context.take_syncs())).await {
-            Err(_) => Err(ControllerError::SourceSyncTimeout { name, timeout: limit }),
-            Ok(Err(source)) => Err(ControllerError::SourceSync { name, source }),
-            Ok(Ok(_)) => Ok(()),
+        let patience = limit.saturating_add(SYNC_GRACE);
+        loop {
+            tokio::select! {
+                biased;
+                synced = &mut synced => {
+                    return synced.map(drop).map_err(|source| ControllerError::SourceSync { name, source });
+                }
+                further = timeout(patience, progress.changed()) => if further.is_err() {
+                    let progress = *progress.borrow();
+                    return Err(ControllerError::SourceSyncTimeout { name, timeout: limit, progress });
+                },
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{fmt, pin::Pin, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::BoxError;
@@ -21,6 +21,22 @@ pub struct SourceContext {
     /// To the controller, which owns the tasks. As many messages as a source has tasks, so the channel needs no bound.
     tasks: mpsc::UnboundedSender<Spawned>,
     syncs: Arc<Mutex<Vec<SyncFuture>>>,
+    progress: watch::Sender<SyncProgress>,
+}
+
+/// How far a source is with what it has to do before the first reconcile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncProgress {
+    /// How much of it is done.
+    pub handled: usize,
+    /// How much there is, as far as is known.
+    pub total: usize,
+}
+
+impl fmt::Display for SyncProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} handled", self.handled, self.total)
+    }
 }
 
 impl SourceContext {
@@ -29,7 +45,7 @@ impl SourceContext {
         sync_timeout: Duration,
         tasks: mpsc::UnboundedSender<Spawned>,
     ) -> Self {
-        Self { cancel, sync_timeout, tasks, syncs: Arc::default() }
+        Self { cancel, sync_timeout, tasks, syncs: Arc::default(), progress: watch::Sender::default() }
     }
 
     /// Runs `task` until it ends or the controller stops. The controller owns it: a panic in it stops the controller.
@@ -46,12 +62,24 @@ impl SourceContext {
 
     /// Holds back the first reconcile of the controller until `synced` is done.
     ///
-    /// An error, or more time than [`sync_timeout`](Self::sync_timeout), stops the controller.
+    /// An error stops the controller; so does more time than [`sync_timeout`](Self::sync_timeout) without [`progress`](Self::progress).
     pub fn sync_on(&self, synced: impl Future<Output = Result<(), BoxError>> + Send + 'static) {
         self.syncs.lock().push(Box::pin(synced));
     }
 
-    /// How long the controller waits for its sources.
+    /// Says how far the source is with what holds back the first reconcile: each call that gets further starts
+    /// [`sync_timeout`](Self::sync_timeout) anew, and an error that comes nevertheless says how far it got.
+    pub fn progress(&self, progress: SyncProgress) {
+        self.progress.send_if_modified(|known| {
+            let further = progress.handled > known.handled;
+            if further {
+                *known = progress;
+            }
+            further
+        });
+    }
+
+    /// How long the controller waits for its sources while they get no further.
     pub fn sync_timeout(&self) -> Duration {
         self.sync_timeout
     }
@@ -59,6 +87,10 @@ impl SourceContext {
     /// Fires when the controller stops.
     pub fn cancellation(&self) -> &CancellationToken {
         &self.cancel
+    }
+
+    pub(crate) fn watch_progress(&self) -> watch::Receiver<SyncProgress> {
+        self.progress.subscribe()
     }
 
     pub(crate) fn take_syncs(&self) -> Vec<SyncFuture> {

@@ -1,13 +1,16 @@
 //! The events of a kind, from its informer.
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use tokio::sync::oneshot;
 
-use super::{Source, SourceContext};
+use super::{Source, SourceContext, SyncProgress};
 use crate::{
     BoxError,
-    cache::{Cache, informer::Delta},
+    cache::{
+        Cache, CacheError,
+        informer::{Delta, Informer},
+    },
     event::{AnyObject, Event, Observed},
     handler::{DynEventHandler, EventHandler, Requests},
     object::{Kind, Object, View},
@@ -113,16 +116,19 @@ impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
         let (handled_initial_list, initial_list_handled) = oneshot::channel();
 
         if self.holds_back_reconciles {
-            let (cache, sync_timeout) = (self.cache.clone(), context.sync_timeout());
+            let (cache, sync_timeout, informer) =
+                (self.cache.clone(), context.sync_timeout(), Arc::clone(&informer));
             context.sync_on(async move {
-                cache.wait_for_sync(&informer, sync_timeout).await?;
+                wait_for_list(&cache, &informer, sync_timeout).await?;
                 // An error means that the task below is gone, which its owner reports.
                 initial_list_handled.await.map_err(Into::into)
             });
         }
 
+        let progress = context.clone();
         context.spawn(async move {
             let mut handled_initial_list = Some(handled_initial_list);
+            let mut handled = 0;
             loop {
                 let event = match subscription.next().await {
                     Delta::Added { new, is_in_initial_list } => {
@@ -142,6 +148,10 @@ impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
                     }
                 };
                 self.hand_on(event, &queue).await;
+                if handled_initial_list.is_some() {
+                    handled += 1;
+                    progress.progress(SyncProgress { handled, total: informer.len().max(handled) });
+                }
             }
         });
         Ok(())
@@ -149,6 +159,17 @@ impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
 
     fn name(&self) -> Cow<'static, str> {
         format!("kind source: {}", self.kind).into()
+    }
+}
+
+/// Waits for the first list as long as it grows at least once in each `limit`.
+async fn wait_for_list(cache: &Cache, informer: &Informer, limit: Duration) -> Result<(), CacheError> {
+    loop {
+        let known = informer.len();
+        match cache.wait_for_sync(informer, limit).await {
+            Err(CacheError::SyncTimeout { .. }) if informer.len() > known => {}
+            result => return result,
+        }
     }
 }
 

@@ -12,8 +12,8 @@ mod kind;
 use std::{borrow::Cow, pin::Pin};
 
 pub use channel::{Channel, RequestChannel, channel, requests};
-pub use context::SourceContext;
 pub(crate) use context::Spawned;
+pub use context::{SourceContext, SyncProgress};
 pub use func::{Func, func};
 pub use interval::{Interval, interval};
 pub use kind::{KindSource, informer, informer_as, kind, kind_as};

@@ -110,7 +110,7 @@ async fn a_sync_that_does_not_end_is_given_up_after_the_timeout() {
     }
     // One second more than the source was promised.
     let limit = LIMIT + Duration::from_secs(1);
-    check_stops(Endless, limit, "timed out waiting for endless source to sync within 5s").await;
+    check_stops(Endless, limit, "timed out waiting for endless source to sync: no progress within 5s").await;
 }
 
 #[tokio::test(start_paused = true)]

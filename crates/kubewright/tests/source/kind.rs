@@ -11,7 +11,7 @@ use std::{
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kubewright::{
     event::Event,
-    handler::{Requests, enqueue_mapped, enqueue_request_for_object},
+    handler::{EventHandler, Requests, enqueue_mapped, enqueue_request_for_object},
     kube::{
         Api,
         api::{ApiResource, DynamicObject, Patch, PostParams},
@@ -219,6 +219,51 @@ async fn an_object_that_is_not_what_its_type_says_is_left_out_and_holds_up_no_ot
 
 mod sync {
     use super::*;
+
+    /// Takes a third of a second for each object, and never ends with the one numbered `stuck_at`.
+    struct Slow {
+        seen: AtomicUsize,
+        stuck_at: usize,
+    }
+
+    impl EventHandler<ConfigMap> for Slow {
+        async fn handle(&self, event: &Event<ConfigMap>, requests: &Requests<'_, Request>) {
+            if self.seen.fetch_add(1, Ordering::SeqCst) == self.stuck_at {
+                std::future::pending::<()>().await;
+            }
+            tokio::time::sleep_until(Instant::now() + Duration::from_millis(330)).await;
+            requests.add(event.object().key().clone());
+        }
+    }
+
+    /// A manager with 900 ConfigMaps before it, and a handler that takes five minutes for them.
+    async fn with_900_objects(stuck_at: usize) -> (TestEnv, Manager, Counter) {
+        let env = TestEnv::start().await;
+        for number in 0..900 {
+            env.create(&config_map(&number.to_string(), &[])).await;
+        }
+        let manager = env.manager().build().await.unwrap();
+        let slow = Slow { seen: AtomicUsize::new(0), stuck_at };
+        let counter = control(&manager, source::kind(manager.cache(), slow));
+        (env, manager, counter)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_handler_has_as_long_as_it_gets_further() {
+        let (env, manager, counter) = with_900_objects(usize::MAX).await;
+        let running = env.run(manager);
+        tokio::time::sleep_until(Instant::now() + Duration::from_secs(400)).await;
+        assert_eq!(counter.of(&key("899")), 1);
+        running.stop().await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_handler_that_is_stuck_is_named_with_how_far_it_got() {
+        let (env, manager, _counter) = with_900_objects(412).await;
+        let error = chain(&env.run(manager).ended().await.unwrap_err());
+        let expected = "timed out waiting for kind source: ConfigMap to sync: no progress within 120s, 412 of 900 handled";
+        assert!(error.ends_with(expected), "{error}");
+    }
 
     /// A controller of a kind that cannot be listed gives up after its `cache_sync_timeout`, and says why.
     async fn check_gives_up<K: Object>(env: TestEnv, because: &str) {

@@ -73,6 +73,11 @@ impl Informer {
         self.shared.state.read().store.get(key).cloned()
     }
 
+    /// How many objects it has.
+    pub(crate) fn len(&self) -> usize {
+        self.shared.state.read().store.len()
+    }
+
     /// The objects of one namespace, or all, for which `filter` holds; in no order.
     pub(crate) fn list(&self, namespace: Option<&str>, filter: impl Fn(&Entry) -> bool) -> Vec<Arc<Entry>> {
         let state = self.shared.state.read();
