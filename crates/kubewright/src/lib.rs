@@ -26,6 +26,9 @@ pub mod object;
 pub mod predicate;
 pub mod prelude;
 pub mod reconcile;
+#[cfg(test)]
+#[path = "../tests/scripted/mod.rs"]
+mod scripted;
 pub mod signals;
 pub mod source;
 pub mod workqueue;
