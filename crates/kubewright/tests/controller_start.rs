@@ -218,7 +218,7 @@ async fn a_late_watch_that_fails_is_undone() {
     let manager = env.manager().build().await.unwrap();
     let counter = Counter::default();
     let builder = Controller::builder(&manager).for_::<ConfigMap>();
-    let controller = builder.cache_sync_timeout(Duration::from_secs(5)).complete(counter.clone()).unwrap();
+    let controller = builder.cache_sync_timeout(Duration::from_secs(60)).complete(counter.clone()).unwrap();
     let cache = manager.cache().clone();
     let running = env.run(manager);
     env.create(&config_map("a", &[])).await;
