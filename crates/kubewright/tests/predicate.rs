@@ -22,7 +22,7 @@ use kubewright::{
     event::{AnyObject, Event},
     kube::core::{Expression, Selector},
     predicate::{
-        Predicate, Verdict, annotations_changed, filter, generation_changed, labels_changed,
+        Predicate, Verdict, annotations_changed, filter, generation_changed, has_label, labels_changed,
         resource_version_changed, selector,
     },
 };
@@ -321,6 +321,14 @@ mod filters {
             check(&foo_bar, &event, false);
         }
         check(&foo_bar, &create(&pod("no-labels")), false);
+    }
+
+    #[test]
+    fn a_label_is_had_whatever_its_value() {
+        check(&has_label("foo"), &create(&labelled(&[("foo", "bar")])), true);
+        check(&has_label("foo"), &create(&labelled(&[("foo", "")])), true);
+        check(&has_label("foo"), &create(&labelled(&[("bar", "foo")])), false);
+        check(&has_label("foo"), &update(&labelled(&[("foo", "bar")]), &pod("no-labels")), true);
     }
 
     #[test]

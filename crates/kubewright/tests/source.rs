@@ -16,6 +16,8 @@ mod common;
 
 #[path = "source/channel.rs"]
 mod channel;
+#[path = "source/failing.rs"]
+mod failing;
 #[path = "source/func.rs"]
 mod func;
 #[path = "source/interval.rs"]

@@ -17,7 +17,7 @@ use crate::{
     metrics::Registry,
     reconcile::RequestType,
     reconcile::{DynReconciler, Request},
-    source::DynSource,
+    source::{DynSource, SourceMetrics},
     workqueue::{Queue, QueueOptions},
 };
 
@@ -146,6 +146,7 @@ impl<R: RequestType> Controller<R> {
             queue: queue.clone(),
             tasks: tasks.spawner(),
             sync_timeout: parts.options.cache_sync_timeout,
+            metrics: SourceMetrics::new(&parts.registry, &parts.name),
         };
 
         let declared =

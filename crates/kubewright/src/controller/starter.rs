@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::ControllerError;
 use crate::{
     reconcile::RequestType,
-    source::{DynSource, SourceContext, Spawned},
+    source::{DynSource, SourceContext, SourceMetrics, Spawned},
     workqueue::Queue,
 };
 
@@ -19,6 +19,7 @@ pub(super) struct Starter<R: RequestType> {
     pub(super) queue: Queue<R>,
     pub(super) tasks: mpsc::UnboundedSender<Spawned>,
     pub(super) sync_timeout: Duration,
+    pub(super) metrics: SourceMetrics,
 }
 
 impl<R: RequestType> Starter<R> {
@@ -29,7 +30,7 @@ impl<R: RequestType> Starter<R> {
         cancel: CancellationToken,
     ) -> Result<(), ControllerError> {
         let (name, limit) = (source.name(), self.sync_timeout);
-        let context = SourceContext::new(cancel, limit, self.tasks);
+        let context = SourceContext::new(cancel, limit, self.tasks, self.metrics);
         match timeout(limit, source.start(context.clone(), self.queue)).await {
             Err(_) => return Err(ControllerError::SourceBlocks { name, timeout: limit }),
             Ok(Err(source)) => return Err(ControllerError::SourceStart { name, source }),

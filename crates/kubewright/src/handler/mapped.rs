@@ -4,6 +4,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 
 use super::{EventHandler, Requests};
 use crate::{
+    BoxError,
     event::{Event, Observed},
     object::View,
     reconcile::RequestType,
@@ -11,7 +12,7 @@ use crate::{
 
 /// Enqueues what `map` makes of the object; for an update, of its old state and its new one. Requests of one event are deduplicated.
 ///
-/// An object that does not decode as a `K` is logged and enqueues nothing.
+/// An object that does not decode as a `K` is logged and enqueues nothing. A function that may fail goes into [`try_enqueue_mapped`].
 ///
 /// Source: controller-runtime `handler.EnqueueRequestsFromMapFunc`.
 ///
@@ -44,6 +45,42 @@ where
     MappedAsync { map, object: PhantomData }
 }
 
+/// As [`enqueue_mapped`], with a function that may fail: its event comes again, as [`Requests::fail`] says.
+///
+/// # Example: an annotation that has to be a number
+/// ```
+/// use std::num::ParseIntError;
+/// use k8s_openapi::api::core::v1::ConfigMap;
+/// use kubewright::{handler, reconcile::Request};
+///
+/// fn shard_of(config: &ConfigMap) -> Result<Option<Request>, ParseIntError> {
+///     let Some(shard) = config.metadata.annotations.as_ref().and_then(|all| all.get("example.com/shard")) else {
+///         return Ok(None);
+///     };
+///     Ok(Some(Request::cluster_scoped(format!("shard-{}", shard.parse::<u16>()?))))
+/// }
+/// let handler = handler::try_enqueue_mapped(shard_of);
+/// ```
+pub fn try_enqueue_mapped<K, R, I, E, F>(map: F) -> TryMapped<K, F>
+where
+    I: IntoIterator<Item = R>,
+    E: Into<BoxError>,
+    F: Fn(&K) -> Result<I, E> + Send + Sync + 'static,
+{
+    TryMapped { map, object: PhantomData }
+}
+
+/// As [`try_enqueue_mapped`], with a function that may wait: for a list, say, which may fail.
+pub fn try_enqueue_mapped_async<K, R, I, E, Fut, F>(map: F) -> TryMappedAsync<K, F>
+where
+    I: IntoIterator<Item = R>,
+    E: Into<BoxError>,
+    Fut: Future<Output = Result<I, E>> + Send,
+    F: Fn(Arc<K>) -> Fut + Send + Sync + 'static,
+{
+    TryMappedAsync { map, object: PhantomData }
+}
+
 /// See [`enqueue_mapped`].
 pub struct Mapped<K, F> {
     map: F,
@@ -54,6 +91,30 @@ pub struct Mapped<K, F> {
 pub struct MappedAsync<K, F> {
     map: F,
     object: PhantomData<fn(&K)>,
+}
+
+/// See [`try_enqueue_mapped`].
+pub struct TryMapped<K, F> {
+    map: F,
+    object: PhantomData<fn(&K)>,
+}
+
+/// See [`try_enqueue_mapped_async`].
+pub struct TryMappedAsync<K, F> {
+    map: F,
+    object: PhantomData<fn(&K)>,
+}
+
+impl<K, F> fmt::Debug for TryMapped<K, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TryMapped")
+    }
+}
+
+impl<K, F> fmt::Debug for TryMappedAsync<K, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TryMappedAsync")
+    }
 }
 
 impl<K, F> fmt::Debug for Mapped<K, F> {
@@ -97,6 +158,47 @@ where
         }
         requests.add_all(deduplicated(found));
     }
+}
+
+impl<K, R, I, E, F> EventHandler<K, R> for TryMapped<K, F>
+where
+    K: View,
+    R: RequestType,
+    I: IntoIterator<Item = R>,
+    E: Into<BoxError>,
+    F: Fn(&K) -> Result<I, E> + Send + Sync + 'static,
+{
+    fn handle(&self, event: &Event<K>, requests: &Requests<'_, R>) -> impl Future<Output = ()> + Send {
+        let mapped = states(event).map(|object| (self.map)(&object));
+        requests.add_all(deduplicated(mapped.filter_map(|mapped| or_fail(mapped, requests)).flatten()));
+        std::future::ready(())
+    }
+}
+
+impl<K, R, I, E, Fut, F> EventHandler<K, R> for TryMappedAsync<K, F>
+where
+    K: View,
+    R: RequestType,
+    I: IntoIterator<Item = R>,
+    E: Into<BoxError>,
+    Fut: Future<Output = Result<I, E>> + Send,
+    F: Fn(Arc<K>) -> Fut + Send + Sync + 'static,
+{
+    async fn handle(&self, event: &Event<K>, requests: &Requests<'_, R>) {
+        let mut found: Vec<R> = Vec::new();
+        for object in states(event) {
+            let mapped = (self.map)(object).await;
+            found.extend(or_fail(mapped, requests).into_iter().flatten());
+        }
+        requests.add_all(deduplicated(found));
+    }
+}
+
+fn or_fail<I, E: Into<BoxError>, R: RequestType>(
+    mapped: Result<I, E>,
+    requests: &Requests<'_, R>,
+) -> Option<I> {
+    mapped.map_err(|error| requests.fail(error)).ok()
 }
 
 /// The old state and the new one, as far as they decode.

@@ -5,7 +5,10 @@ mod object;
 mod owner;
 mod requests;
 
-pub use mapped::{Mapped, MappedAsync, enqueue_mapped, enqueue_mapped_async};
+pub use mapped::{
+    Mapped, MappedAsync, TryMapped, TryMappedAsync, enqueue_mapped, enqueue_mapped_async, try_enqueue_mapped,
+    try_enqueue_mapped_async,
+};
 pub use object::{EnqueueRequestForObject, enqueue_request_for_object};
 pub use owner::{
     EnqueueRequestForOwner, OwnerRequests, enqueue_request_for_owner, enqueue_request_for_owner_of_kind,
@@ -24,7 +27,8 @@ use crate::{
 /// A closure `Fn(&Event<K>, &Requests<'_, R>)` is a handler.
 ///
 /// Handlers of one watch see its events one after the other, in order. A handler that waits (for a cached list, say) delays the events
-/// behind it, of this watch alone.
+/// behind it, of this watch alone. One that fails says so with [`Requests::fail`]; one that panics is logged, and its event comes again as if it had
+/// said so.
 ///
 /// Source: controller-runtime `handler.TypedEventHandler`.
 #[diagnostic::on_unimplemented(message = "`{Self}` does not turn events of `{K}` into requests `{R}`")]

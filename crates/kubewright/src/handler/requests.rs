@@ -2,7 +2,10 @@
 
 use std::{fmt, time::Duration};
 
+use parking_lot::Mutex;
+
 use crate::{
+    BoxError,
     reconcile::RequestType,
     workqueue::{AddOptions, Queue},
 };
@@ -19,12 +22,13 @@ pub const LOW_PRIORITY: i32 = -100;
 pub struct Requests<'a, R: RequestType> {
     queue: &'a Queue<R>,
     priority: i32,
+    failure: Mutex<Option<BoxError>>,
 }
 
 impl<'a, R: RequestType> Requests<'a, R> {
     /// The requests of an event; `unchanged` events get [`LOW_PRIORITY`].
     pub fn new(queue: &'a Queue<R>, unchanged: bool) -> Self {
-        Self { queue, priority: if unchanged { LOW_PRIORITY } else { 0 } }
+        Self { queue, priority: if unchanged { LOW_PRIORITY } else { 0 }, failure: Mutex::new(None) }
     }
 
     /// Enqueues `request` at once.
@@ -48,9 +52,23 @@ impl<'a, R: RequestType> Requests<'a, R> {
         self.queue.add_with(options, requests);
     }
 
+    /// Says that the event could not be handled. It comes to the handler again, after 5 ms and then twice as long each time, up to 1000 s, until it
+    /// succeeds; the events of other objects go on meanwhile, and those of its own object wait behind it. What has been added is enqueued all the
+    /// same. Each failure is logged and counted (`kubewright_source_event_failures_total`).
+    ///
+    /// # Differences from Go
+    /// There a handler that fails can only lose its event.
+    pub fn fail(&self, error: impl Into<BoxError>) {
+        self.failure.lock().get_or_insert(error.into());
+    }
+
     /// Options with the priority that fits the event.
     pub fn options(&self) -> AddOptions {
         AddOptions::new().priority(self.priority)
+    }
+
+    pub(crate) fn into_failure(self) -> Option<BoxError> {
+        self.failure.into_inner()
     }
 
     pub(super) fn add_all(&self, requests: impl IntoIterator<Item = R>) {

@@ -2,7 +2,7 @@
 
 use std::{fmt, marker::PhantomData};
 
-use kube::core::{Selector, SelectorExt};
+use kube::core::{Expression, Selector, SelectorExt};
 
 use super::{Predicate, Verdict};
 use crate::event::{Event, Observed};
@@ -26,6 +26,11 @@ where
 /// Source: controller-runtime `predicate.LabelSelectorPredicate`.
 pub fn selector(selector: impl Into<Selector>) -> Selecting {
     Selecting { selector: selector.into() }
+}
+
+/// Passes events of objects that have a label of this name, whatever its value, by the rules of [`filter`].
+pub fn has_label(name: impl Into<String>) -> Selecting {
+    selector(Expression::Exists(name.into()))
 }
 
 /// See [`filter`].

@@ -17,7 +17,7 @@ pub use changed::{
     Changed, annotations_changed, generation_changed, labels_changed, resource_version_changed,
 };
 pub use combine::{And, Not, Or};
-pub use filter::{Filter, Selecting, filter, selector};
+pub use filter::{Filter, Selecting, filter, has_label, selector};
 
 use std::marker::PhantomData;
 

@@ -5,11 +5,11 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use kube::Resource;
 use tokio::sync::mpsc;
 
-use super::{Source, SourceContext};
+use super::{Source, SourceContext, delivery::Delivery, waiting::Waiting};
 use crate::{
     BoxError,
     event::Event,
-    handler::{DynEventHandler, EventHandler, Requests},
+    handler::{DynEventHandler, EventHandler},
     object::View,
     predicate::Predicate,
     reconcile::RequestType,
@@ -19,7 +19,7 @@ use crate::{
 /// Hands every object that `receiver` gives to `handler`, as a [`Generic`](Event::Generic) event.
 ///
 /// The channel's own bound is the back-pressure: while the handler is at work and the channel is full, senders wait. The queue behind it
-/// never makes anybody wait. The source ends when all senders are gone.
+/// never makes anybody wait. The source ends when all senders are gone and no event waits for another try.
 ///
 /// Source: controller-runtime `source.TypedChannel`.
 ///
@@ -69,11 +69,24 @@ impl<K: View + Resource, R: RequestType> Channel<K, R> {
 
 impl<K: View + Resource, R: RequestType> Source<R> for Channel<K, R> {
     async fn start(mut self, context: SourceContext, queue: Queue<R>) -> Result<(), BoxError> {
+        let mut delivery = Delivery {
+            source: Source::<R>::name(&self),
+            filters: Vec::new(),
+            predicates: self.predicates,
+            handler: self.handler,
+            queue,
+            context: context.clone(),
+            waiting: Waiting::new(),
+        };
         context.spawn(async move {
-            while let Some(object) = self.receiver.recv().await {
-                let event = Event::Generic { object: Arc::new(object).into() };
-                if self.predicates.iter().all(|predicate| predicate.judge(&event).passes()) {
-                    self.handler.handle(&event, &Requests::new(&queue, false)).await;
+            let mut open = true;
+            while open || delivery.is_waiting() {
+                tokio::select! {
+                    object = self.receiver.recv(), if open => match object {
+                        Some(object) => delivery.deliver(Event::Generic { object: Arc::new(object).into() }).await,
+                        None => open = false,
+                    },
+                    () = delivery.due() => delivery.retry().await,
                 }
             }
         });

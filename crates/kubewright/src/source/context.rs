@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::SourceMetrics;
 use crate::BoxError;
 
 /// A task that a source has started.
@@ -22,6 +23,7 @@ pub struct SourceContext {
     tasks: mpsc::UnboundedSender<Spawned>,
     syncs: Arc<Mutex<Vec<SyncFuture>>>,
     progress: watch::Sender<SyncProgress>,
+    metrics: SourceMetrics,
 }
 
 /// How far a source is with what it has to do before the first reconcile.
@@ -44,8 +46,16 @@ impl SourceContext {
         cancel: CancellationToken,
         sync_timeout: Duration,
         tasks: mpsc::UnboundedSender<Spawned>,
+        metrics: SourceMetrics,
     ) -> Self {
-        Self { cancel, sync_timeout, tasks, syncs: Arc::default(), progress: watch::Sender::default() }
+        Self {
+            cancel,
+            sync_timeout,
+            tasks,
+            syncs: Arc::default(),
+            progress: watch::Sender::default(),
+            metrics,
+        }
     }
 
     /// Runs `task` until it ends or the controller stops. The controller owns it: a panic in it stops the controller.
@@ -87,6 +97,11 @@ impl SourceContext {
     /// Fires when the controller stops.
     pub fn cancellation(&self) -> &CancellationToken {
         &self.cancel
+    }
+
+    /// Counts an event that `source` could not handle.
+    pub(super) fn count_failure(&self, source: &str, reason: &str) {
+        self.metrics.count_failure(source, reason);
     }
 
     pub(crate) fn watch_progress(&self) -> watch::Receiver<SyncProgress> {

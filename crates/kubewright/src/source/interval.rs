@@ -1,12 +1,13 @@
 //! Requests on a timer.
 
-use std::{borrow::Cow, fmt, time::Duration};
+use std::{borrow::Cow, fmt, panic::AssertUnwindSafe, time::Duration};
 
+use futures::FutureExt as _;
 use tokio::time::{Instant, sleep_until};
 
 use super::{Source, SourceContext};
 use crate::{
-    BoxError,
+    BoxError, error,
     handler::LOW_PRIORITY,
     reconcile::RequestType,
     workqueue::{AddOptions, Queue},
@@ -17,7 +18,7 @@ use crate::{
 ///
 /// Each round is enqueued at [`LOW_PRIORITY`], as a resync is: what somebody has just changed overtakes ten thousand keys that are merely due
 /// again. It is enqueued rate-limited, so keys that are failing already are not hurried. Rounds that come due while one is still at work
-/// are left out. An error of `requests` is logged, and the next round tries again.
+/// are left out. An error or a panic of `requests` is logged, and the next round tries again.
 ///
 /// # Example: every object, each half hour
 /// ```no_run
@@ -98,9 +99,17 @@ where
                 // A round that comes due while the last one was still at work is left out.
                 due = due.checked_add(wait).map_or_else(far_away, |due| due.max(Instant::now()));
                 sleep_until(due).await;
-                match (self.requests)().await.map_err(Into::into) {
-                    Ok(requests) => queue.add_with(round, requests),
-                    Err(error) => tracing::warn!(error, "an interval source has no requests this time"),
+                // A panic is an error of this round; what it leaves behind in the function is its author's affair.
+                match AssertUnwindSafe(async { (self.requests)().await }).catch_unwind().await {
+                    Ok(Ok(requests)) => queue.add_with(round, requests),
+                    Ok(Err(error)) => {
+                        let error = error::chain(error.into().as_ref());
+                        tracing::warn!(error, "an interval source has no requests this time");
+                    }
+                    Err(panic) => {
+                        let message = error::panic_message(&*panic);
+                        tracing::error!(message, "an interval source panicked");
+                    }
                 }
                 wait = self.next_period(&mut random);
             }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use tokio::sync::oneshot;
 
-use super::{Source, SourceContext, SyncProgress};
+use super::{Source, SourceContext, SyncProgress, delivery::Delivery, waiting::Waiting};
 use crate::{
     BoxError,
     cache::{
@@ -12,7 +12,7 @@ use crate::{
         informer::{Delta, Informer},
     },
     event::{AnyObject, Event, Observed},
-    handler::{DynEventHandler, EventHandler, Requests},
+    handler::{DynEventHandler, EventHandler},
     object::{Kind, Object, View},
     predicate::Predicate,
     reconcile::RequestType,
@@ -92,21 +92,6 @@ impl<V: View, R: RequestType> KindSource<V, R> {
         self.filters = filters;
         self
     }
-
-    async fn hand_on(&self, event: Event<V>, queue: &Queue<R>) {
-        if self.passes(&event) {
-            let requests = Requests::new(queue, event.is_unchanged());
-            self.handler.handle(&event, &requests).await;
-        }
-    }
-
-    fn passes(&self, event: &Event<V>) -> bool {
-        let passes_filters = self.filters.is_empty() || {
-            let event = event.any();
-            self.filters.iter().all(|filter| filter.judge(&event).passes())
-        };
-        passes_filters && self.predicates.iter().all(|predicate| predicate.judge(event).passes())
-    }
 }
 
 impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
@@ -126,28 +111,33 @@ impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
         }
 
         let progress = context.clone();
+        let source = Source::<R>::name(&self);
+        let mut delivery = Delivery {
+            source,
+            filters: self.filters,
+            predicates: self.predicates,
+            handler: self.handler,
+            queue,
+            context: context.clone(),
+            waiting: Waiting::new(),
+        };
         context.spawn(async move {
             let mut handled_initial_list = Some(handled_initial_list);
             let mut handled = 0;
             loop {
-                let event = match subscription.next().await {
-                    Delta::Added { new, is_in_initial_list } => {
-                        Event::Create { object: Observed::cached(new), is_in_initial_list }
-                    }
-                    Delta::Updated { old, new } => {
-                        Event::Update { object_old: Observed::cached(old), object_new: Observed::cached(new) }
-                    }
-                    Delta::Deleted { last, final_state_unknown } => Event::Delete {
-                        object: Observed::cached(last),
-                        delete_state_unknown: final_state_unknown,
-                    },
-                    Delta::Synced => {
-                        // Nobody listens if the controller does not wait, or has given up waiting.
-                        let _ = handled_initial_list.take().map(|done| done.send(()));
+                let delta = tokio::select! {
+                    delta = subscription.next() => delta,
+                    () = delivery.due() => {
+                        delivery.retry().await;
                         continue;
                     }
                 };
-                self.hand_on(event, &queue).await;
+                let Some(event) = event_of(delta) else {
+                    // Nobody listens if the controller does not wait, or has given up waiting.
+                    let _ = handled_initial_list.take().map(|done| done.send(()));
+                    continue;
+                };
+                delivery.deliver(event).await;
                 if handled_initial_list.is_some() {
                     handled += 1;
                     progress.progress(SyncProgress { handled, total: informer.len().max(handled) });
@@ -159,6 +149,22 @@ impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
 
     fn name(&self) -> Cow<'static, str> {
         format!("kind source: {}", self.kind).into()
+    }
+}
+
+/// The event of a change; `None` at the end of the first list.
+fn event_of<V: View>(delta: Delta) -> Option<Event<V>> {
+    match delta {
+        Delta::Added { new, is_in_initial_list } => {
+            Some(Event::Create { object: Observed::cached(new), is_in_initial_list })
+        }
+        Delta::Updated { old, new } => {
+            Some(Event::Update { object_old: Observed::cached(old), object_new: Observed::cached(new) })
+        }
+        Delta::Deleted { last, final_state_unknown } => {
+            Some(Event::Delete { object: Observed::cached(last), delete_state_unknown: final_state_unknown })
+        }
+        Delta::Synced => None,
     }
 }
 

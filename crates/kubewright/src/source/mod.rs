@@ -5,9 +5,12 @@
 
 mod channel;
 mod context;
+mod delivery;
 mod func;
 mod interval;
 mod kind;
+mod metrics;
+mod waiting;
 
 use std::{borrow::Cow, pin::Pin};
 
@@ -17,6 +20,7 @@ pub use context::{SourceContext, SyncProgress};
 pub use func::{Func, func};
 pub use interval::{Interval, interval};
 pub use kind::{KindSource, informer, informer_as, kind, kind_as};
+pub(crate) use metrics::SourceMetrics;
 
 use crate::{BoxError, reconcile::Request, reconcile::RequestType, workqueue::Queue};
 
