@@ -13,8 +13,8 @@ use crate::{
     door::{ApiService, ListenError, ListenOptions, Listener},
     fault::Faults,
     identity::Identity,
-    kind::Kinds,
-    resource::{ServiceAddresses, create_initial_namespaces},
+    kind::{Kinds, Registry},
+    resource::{ServiceAddresses, Settling, create_initial_namespaces},
     storage::Store,
 };
 
@@ -187,6 +187,7 @@ impl ApiServerBuilder {
         let shared = Arc::new(Shared {
             store: Store::new(self.events_per_resource.get(), first_revision(clock.now())),
             kinds: Kinds::new(),
+            settling: Settling::default(),
             clock,
             identity,
             faults: Faults::default(),
@@ -203,11 +204,19 @@ impl ApiServerBuilder {
 pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) kinds: Kinds,
+    pub(crate) settling: Settling,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) identity: Identity,
     pub(crate) faults: Faults,
     pub(crate) addresses: ServiceAddresses,
     pub(crate) bookmark_interval: Duration,
+}
+
+impl Shared {
+    /// The kinds that are served. Definitions that were written before this call are among them.
+    pub(crate) fn registry(&self) -> Arc<Registry> {
+        self.kinds.caught_up(&self.store)
+    }
 }
 
 /// The revision of a new server: microseconds since 1970.

@@ -236,6 +236,36 @@ async fn namespaces_are_emptied_and_go() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_object_outlives_its_namespace() {
+    let (server, client) = start();
+    let _controllers = server.start_controllers(Controllers::default()).await;
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    for round in 0..10 {
+        let name = format!("team-{round}");
+        let namespace = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+        namespaces.create(&PostParams::default(), &namespace).await.unwrap();
+        let config_maps: Api<ConfigMap> = Api::namespaced(client.clone(), &name);
+        let writer = {
+            let config_maps = config_maps.clone();
+            tokio::spawn(async move {
+                for object in 0.. {
+                    let name = format!("c-{object}");
+                    let config_map = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+                    if config_maps.create(&PostParams::default(), &config_map).await.is_err() {
+                        break;
+                    }
+                }
+            })
+        };
+        namespaces.delete(&name, &DeleteParams::default()).await.unwrap();
+        writer.await.unwrap();
+        eventually("the namespace is gone", async || namespaces.get_opt(&name).await.unwrap().is_none())
+            .await;
+        assert!(config_maps.list(&ListParams::default()).await.unwrap().items.is_empty(), "round {round}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn deployments_become_available_and_follow_their_spec() {
     let (server, client) = start();

@@ -189,6 +189,89 @@ async fn names_belong_to_the_first_definition() {
     assert_eq!(accepted.message.as_deref(), Some("\"Widget\" is already in use"));
     let gadgets = dynamic(&client, "example.com", "v1", "Widget", "gadgets");
     assert!(gadgets.list(&ListParams::default()).await.is_err());
+
+    definitions.delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
+    assert!(gadgets.list(&ListParams::default()).await.is_ok(), "they are taken up when the first one goes");
+    let status = definitions.get("gadgets.example.com").await.unwrap().status.unwrap();
+    assert_eq!(status.accepted_names.unwrap().kind, "Widget");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_keeps_its_names_when_it_asks_for_those_of_another() {
+    let (_server, client) = start();
+    let widgets = define_widgets(&client).await;
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let mut second = widget_definition();
+    second.metadata.name = Some("gadgets.example.com".into());
+    second.spec.names = serde_json::from_value(json!({"plural": "gadgets", "kind": "Gadget"})).unwrap();
+    definitions.create(&PostParams::default(), &second).await.unwrap();
+    let patch =
+        kube::api::Patch::Merge(json!({"spec": {"names": {"kind": "Widget", "listKind": "WidgetList"}}}));
+    definitions.patch("gadgets.example.com", &PatchParams::default(), &patch).await.unwrap();
+    let gadgets = dynamic(&client, "example.com", "v1", "Gadget", "gadgets");
+    let list = gadgets.list(&ListParams::default()).await.unwrap();
+    assert_eq!(list.types.kind, "GadgetList");
+    assert_eq!(widgets.list(&ListParams::default()).await.unwrap().types.kind, "WidgetList");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_object_outlives_its_definition() {
+    let (_server, client) = start();
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    for round in 0..100 {
+        let widgets = define_widgets(&client).await;
+        let writers: Vec<_> = (0..3)
+            .map(|writer| {
+                let widgets = widgets.clone();
+                tokio::spawn(async move {
+                    for object in 0.. {
+                        let name = format!("w-{writer}-{object}");
+                        if widgets.create(&PostParams::default(), &widget(&name, 1)).await.is_err() {
+                            break;
+                        }
+                    }
+                })
+            })
+            .collect();
+        definitions.delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        assert!(definitions.get_opt("widgets.example.com").await.unwrap().is_none(), "round {round}");
+        let widgets = define_widgets(&client).await;
+        assert!(widgets.list(&ListParams::default()).await.unwrap().items.is_empty(), "round {round}");
+        definitions.delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn conflicting_names_go_to_one_definition_only() {
+    let (_server, client) = start();
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    for round in 0..50 {
+        let claim = |plural: &str| {
+            let mut definition = widget_definition();
+            definition.metadata.name = Some(format!("{plural}.example.com"));
+            definition.spec.names =
+                serde_json::from_value(json!({"plural": plural, "kind": "Widget"})).unwrap();
+            let definitions = definitions.clone();
+            tokio::spawn(async move { definitions.create(&PostParams::default(), &definition).await })
+        };
+        let claims = [claim("widgets"), claim("gadgets"), claim("gizmos")];
+        for claim in claims {
+            claim.await.unwrap().unwrap();
+        }
+        let all = definitions.list(&ListParams::default()).await.unwrap().items;
+        let accepted = |definition: &CustomResourceDefinition| {
+            let conditions = definition.status.as_ref().and_then(|status| status.conditions.as_deref());
+            conditions.unwrap_or_default().iter().any(|it| it.type_ == "NamesAccepted" && it.status == "True")
+        };
+        assert_eq!(all.iter().filter(|definition| accepted(definition)).count(), 1, "round {round}");
+        for definition in all {
+            let name = definition.metadata.name.unwrap();
+            definitions.delete(&name, &DeleteParams::default()).await.unwrap();
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

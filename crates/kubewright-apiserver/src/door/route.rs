@@ -57,7 +57,7 @@ struct ResourceRequest<'a> {
 
 impl ResourceRequest<'_> {
     async fn answer(self, door: &Door) -> Result<Response<Body>, Status> {
-        let registry = door.shared.kinds.current();
+        let registry = door.shared.registry();
         let (group, version, plural) =
             (&self.resource.group, &self.resource.version, &self.resource.resource);
         let Some(kind) = registry.find(group, version, plural) else {
@@ -87,7 +87,7 @@ fn fixed(door: &Door, parts: &Parts, path: &str) -> Response<Body> {
     if !matches!(parts.method, Method::GET | Method::HEAD) {
         return not_found();
     }
-    let registry = door.shared.kinds.current();
+    let registry = door.shared.registry();
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     let found = match segments.as_slice() {
         ["healthz" | "livez" | "readyz", ..] => Some(text_response(StatusCode::OK, "ok")),

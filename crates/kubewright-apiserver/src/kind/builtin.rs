@@ -111,6 +111,7 @@ impl Row {
             columns: build_columns(self.columns),
             schema: None,
             is_custom: false,
+            definition_uid: String::new(),
             retired: CancellationToken::new(),
         }
     }

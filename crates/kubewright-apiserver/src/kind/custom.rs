@@ -11,6 +11,12 @@ use super::{
 };
 use crate::object::Object;
 
+/// Where definitions are kept.
+pub(crate) const DEFINITIONS: &str = "apiextensions.k8s.io/customresourcedefinitions";
+
+/// The finalizer of a definition whose objects have to go first.
+pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
 /// The name of the definition of a resource.
 pub(crate) fn definition_name(plural: &str, group: &str) -> String {
     format!("{plural}.{group}")
@@ -27,6 +33,24 @@ impl CustomDefinition<'_> {
 
     pub(crate) fn plural(&self) -> &str {
         self.0.str_at("/spec/names/plural")
+    }
+
+    /// The status of a condition.
+    pub(crate) fn condition(&self, kind: &str) -> Option<&str> {
+        let conditions = self.0.at("/status/conditions").and_then(Value::as_array)?;
+        conditions.iter().find(|condition| condition["type"] == kind)?["status"].as_str()
+    }
+
+    /// Whether the server has nothing to add to its status, or to clear up.
+    pub(crate) fn is_settled(&self) -> bool {
+        if self.0.is_terminating() {
+            return !self.0.finalizers().contains(&CLEANUP);
+        }
+        let stored = self.0.at("/status/storedVersions").and_then(Value::as_array);
+        self.condition("NamesAccepted") == Some("True")
+            && self.condition("Established") == Some("True")
+            && self.0.at("/status/acceptedNames") == self.0.at("/spec/names")
+            && stored.is_some_and(|stored| stored.iter().any(|version| *version == self.storage_version()))
     }
 
     /// The version in which objects are kept.
@@ -49,8 +73,11 @@ impl CustomDefinition<'_> {
     }
 
     fn kind(&self, version: &Value) -> Kind {
-        let name = |field: &str| self.0.str_at(&format!("/spec/names/{field}")).to_owned();
-        let names = |field: &str| strings(self.0.at(&format!("/spec/names/{field}")));
+        // What is served are the names that were accepted, whatever the definition has asked for since.
+        let accepted = self.0.at("/status/acceptedNames").or_else(|| self.0.at("/spec/names"));
+        let found = |field: &str| accepted.and_then(|names| names.get(field));
+        let name = |field: &str| found(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let names = |field: &str| strings(found(field));
         let version_name = version["name"].as_str().unwrap_or_default();
         let scope =
             if self.0.str_at("/spec/scope") == "Cluster" { Scope::Cluster } else { Scope::Namespaced };
@@ -74,6 +101,7 @@ impl CustomDefinition<'_> {
             columns: columns(version),
             schema: version.pointer("/schema/openAPIV3Schema").cloned(),
             is_custom: true,
+            definition_uid: self.0.uid().to_owned(),
             retired: CancellationToken::new(),
         }
     }

@@ -8,13 +8,14 @@ mod column;
 mod conversion;
 mod custom;
 mod defaults;
+mod defined;
 mod registry;
 mod row;
 mod strategy;
 mod validation;
 
 pub(crate) use column::{Cell, Column};
-pub(crate) use custom::{CustomDefinition, definition_name};
+pub(crate) use custom::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name};
 pub(crate) use registry::{Group, Kinds, Registry};
 pub(crate) use row::{Kind, Scope, Subresource};
 pub(crate) use strategy::{Generation, NewStatus, Propagation, StatusMetadata};

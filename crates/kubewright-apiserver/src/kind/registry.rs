@@ -7,36 +7,58 @@ use std::{
 };
 
 use kube::core::Version;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
-use super::{builtin, row::Kind};
+use super::{builtin, custom::DEFINITIONS, defined::Defined, row::Kind};
+use crate::storage::{Document, Key, Store};
 
-/// The rows that are served now. Clones of the inner [`Registry`] stay as they were when they were taken.
+/// The rows that are served now. They are read off the definitions in the store, and never told.
 #[derive(Debug)]
-pub(crate) struct Kinds(RwLock<Arc<Registry>>);
+pub(crate) struct Kinds {
+    registry: RwLock<Arc<Registry>>,
+    /// Held by the one that reads the store.
+    catching_up: Mutex<()>,
+}
 
 impl Kinds {
     /// The built-in kinds.
     pub(crate) fn new() -> Self {
         let builtin = builtin::kinds().into_iter().map(Arc::new).collect();
-        Self(RwLock::new(Arc::new(Registry::new(builtin, BTreeMap::new()))))
+        let registry = RwLock::new(Arc::new(Registry::new(builtin, BTreeMap::new(), 0)));
+        Self { registry, catching_up: Mutex::new(()) }
     }
 
+    /// The rows as they were when somebody last caught up.
     pub(crate) fn current(&self) -> Arc<Registry> {
-        self.0.read().clone()
+        self.registry.read().clone()
     }
 
-    /// Serves the rows of a definition in place of those it had before. Without rows the definition is forgotten.
-    pub(crate) fn set_custom(&self, definition: &str, kinds: Vec<Kind>) {
-        let mut current = self.0.write();
-        let mut custom = current.custom.clone();
-        let kinds = kinds.into_iter().map(Arc::new).collect();
-        let before = custom.insert(definition.to_owned(), kinds).unwrap_or_default();
-        custom.retain(|_, kinds| !kinds.is_empty());
-        *current = Arc::new(Registry::new(current.builtin.clone(), custom));
-        for kind in before {
-            kind.retired.cancel();
+    /// The rows of everything that the store holds at this moment, or a later one.
+    pub(crate) fn caught_up(&self, store: &Store) -> Arc<Registry> {
+        let newest = store.last_change(DEFINITIONS);
+        let current = self.current();
+        if current.revision >= newest {
+            return current;
         }
+        let _one_at_a_time = self.catching_up.lock();
+        let before = self.current();
+        if before.revision >= newest {
+            return before;
+        }
+        let snapshot = store.snapshot(DEFINITIONS);
+        let read = |(key, document): (&Key, &Document)| {
+            let known = before.definitions.get(key.as_str());
+            let defined = match known {
+                Some(known) if known.revision == document.revision() => known.clone(),
+                known => Arc::new(Defined::read(document, known.map(AsRef::as_ref))),
+            };
+            (key.to_string(), defined)
+        };
+        let definitions = snapshot.objects.iter().map(read).collect();
+        let after = Arc::new(Registry::new(before.builtin.clone(), definitions, snapshot.revision));
+        *self.registry.write() = after.clone();
+        before.retire(&after);
+        after
     }
 }
 
@@ -44,7 +66,9 @@ impl Kinds {
 #[derive(Debug)]
 pub(crate) struct Registry {
     builtin: Vec<Arc<Kind>>,
-    custom: BTreeMap<String, Vec<Arc<Kind>>>,
+    definitions: BTreeMap<String, Arc<Defined>>,
+    /// Up to which revision of the store the definitions are known.
+    revision: u64,
     groups: Vec<Group>,
     by_resource: HashMap<(String, String, String), Arc<Kind>>,
 }
@@ -64,12 +88,13 @@ pub(crate) struct GroupVersion {
 }
 
 impl Registry {
-    fn new(builtin: Vec<Arc<Kind>>, custom: BTreeMap<String, Vec<Arc<Kind>>>) -> Self {
-        let all = || builtin.iter().chain(custom.values().flatten());
+    fn new(builtin: Vec<Arc<Kind>>, definitions: BTreeMap<String, Arc<Defined>>, revision: u64) -> Self {
+        let custom = || definitions.values().flat_map(|defined| &defined.kinds);
+        let all = || builtin.iter().chain(custom());
         let key = |kind: &Kind| (kind.group.clone(), kind.version.clone(), kind.plural.clone());
         let by_resource = all().map(|kind| (key(kind), kind.clone())).collect();
-        let groups = group(&builtin, custom.values().flatten());
-        Self { builtin, custom, groups, by_resource }
+        let groups = group(&builtin, custom());
+        Self { builtin, definitions, revision, groups, by_resource }
     }
 
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Kind>> {
@@ -85,16 +110,35 @@ impl Registry {
         self.groups.iter().find(|group| group.name == name)
     }
 
-    /// The rows that a definition has now.
-    pub(crate) fn custom(&self, definition: &str) -> &[Arc<Kind>] {
-        self.custom.get(definition).map(Vec::as_slice).unwrap_or_default()
+    /// What is known of a definition.
+    pub(crate) fn definition(&self, name: &str) -> Option<&Arc<Defined>> {
+        self.definitions.get(name)
+    }
+
+    /// All definitions, by name.
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = (&str, &Arc<Defined>)> {
+        self.definitions.iter().map(|(name, defined)| (name.as_str(), defined))
     }
 
     /// All kinds, custom ones with the names of the definitions they come from.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Option<&str>, &Arc<Kind>)> {
-        let custom =
-            self.custom.iter().flat_map(|(name, kinds)| kinds.iter().map(|kind| (Some(name.as_str()), kind)));
+        let custom = self
+            .definitions
+            .iter()
+            .flat_map(|(name, defined)| defined.kinds.iter().map(|kind| (Some(name.as_str()), kind)));
         self.builtin.iter().map(|kind| (None, kind)).chain(custom)
+    }
+
+    /// Ends the watches of the rows that `next` no longer has.
+    fn retire(&self, next: &Self) {
+        let stays = |kind: &Arc<Kind>| {
+            next.definitions.values().any(|defined| defined.kinds.iter().any(|next| Arc::ptr_eq(kind, next)))
+        };
+        for kind in self.definitions.values().flat_map(|defined| &defined.kinds) {
+            if !stays(kind) {
+                kind.retired.cancel();
+            }
+        }
     }
 }
 
@@ -137,7 +181,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{kind::CustomDefinition, object::Object};
+    use crate::object::Object;
 
     fn definition() -> Object {
         let version = |name: &str, served: bool, storage: bool| {
@@ -152,19 +196,30 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_definition_come_and_go() {
-        let kinds = Kinds::new();
-        kinds.set_custom("widgets.example.com", CustomDefinition(&definition()).kinds());
-        let with = kinds.current();
+    fn rows_of_a_definition_come_and_go_with_what_the_store_holds() {
+        let (kinds, store) = (Kinds::new(), Store::new(10, 1));
+        let key = Key::new("", "widgets.example.com");
+        let mut object = definition();
+        let stored = store.create(&DEFINITIONS.into(), &key, &object.encode(), &[]).unwrap();
+        assert!(kinds.caught_up(&store).group("example.com").is_none(), "nobody has accepted its names");
+        object.0.insert("status".into(), json!({"conditions": [{"type": "Established", "status": "True"}]}));
+        let stored = store.replace(&DEFINITIONS.into(), &key, stored.revision(), &object.encode()).unwrap();
+        let with = kinds.caught_up(&store);
         assert!(with.find("example.com", "v1", "widgets").is_some());
         assert!(with.find("example.com", "v2", "widgets").is_none(), "not served");
         let versions: Vec<_> =
             with.group("example.com").unwrap().versions.iter().map(|v| &*v.version).collect();
         assert_eq!(versions, ["v1", "v1alpha1"]);
         assert_eq!(with.groups().last().unwrap().name, "example.com");
+        let row = &with.definition("widgets.example.com").unwrap().kinds[0];
 
-        kinds.set_custom("widgets.example.com", Vec::new());
-        assert!(kinds.current().group("example.com").is_none());
-        assert!(with.custom("widgets.example.com")[0].retired.is_cancelled());
+        object.metadata_mut().insert("labels".into(), json!({"a": "b"}));
+        let stored = store.replace(&DEFINITIONS.into(), &key, stored.revision(), &object.encode()).unwrap();
+        let same = kinds.caught_up(&store);
+        assert!(Arc::ptr_eq(row, &same.definition("widgets.example.com").unwrap().kinds[0]));
+
+        store.remove(&DEFINITIONS.into(), &key, stored.revision()).unwrap();
+        assert!(kinds.caught_up(&store).group("example.com").is_none());
+        assert!(row.retired.is_cancelled());
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Kind {
     pub(crate) schema: Option<Value>,
     /// Whether the row comes from a `CustomResourceDefinition`. Their lists repeat kind and version in each item.
     pub(crate) is_custom: bool,
+    /// The UID of the definition that it comes from; empty for a built-in one.
+    pub(crate) definition_uid: String,
     /// Fires when the row is replaced or withdrawn; watches of it end.
     pub(crate) retired: CancellationToken,
 }

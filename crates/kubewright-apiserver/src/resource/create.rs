@@ -2,11 +2,14 @@
 
 use http::StatusCode;
 
-use super::{call::Call, effects, metadata, namespace};
+use super::{
+    call::{Call, no_such_path},
+    effects, metadata, namespace,
+};
 use crate::{
-    kind::{Kind, definition_name},
+    kind::{DEFINITIONS, Kind, definition_name},
     object::Object,
-    storage::{Document, Key},
+    storage::{Document, Guard, Key, NotCreated},
     wire::{Reply, Status, WriteOptions},
 };
 
@@ -32,10 +35,7 @@ pub(super) fn create_object(
         return Err(Status::new(StatusCode::INTERNAL_SERVER_ERROR, "", text));
     }
     check_namespace(call, &mut object)?;
-    if kind.is_namespaced() {
-        namespace::check_accepts(shared, kind, call.namespace(), object.name())?;
-    }
-    check_definition(call, &object)?;
+    admit(call, object.name())?;
     kind.to_storage(&mut object);
     metadata::before_create(shared, kind, &mut object);
     let base = object.meta("generateName").to_owned();
@@ -66,30 +66,53 @@ enum Refusal {
     Other(Status),
 }
 
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        Self::Other(status)
+    }
+}
+
+/// Stores the object, unless its namespace or its definition has begun to go.
 fn commit(call: &Call, object: &mut Object, options: WriteOptions) -> Result<Document, Refusal> {
     let (shared, kind) = (&call.shared, &call.kind);
     let key = Key::new(call.namespace(), object.name());
     if let Some(present) = shared.store.get(&kind.prefix, &key) {
         return Err(taken(kind, object.name(), &present));
     }
-    effects::before_create(shared, kind, object, options.dry_run).map_err(Refusal::Other)?;
+    effects::before_create(shared, kind, object, options.dry_run)?;
     let draft = object.encode();
     if options.dry_run {
         return Ok(draft.without_revision());
     }
-    match shared.store.create(&kind.prefix, &key, &draft) {
-        Ok(document) => {
-            effects::stored(shared, kind, object, None);
-            Ok(document)
+    let stored = loop {
+        // Looked at again whenever somebody has written to them in between.
+        let guards = match admit(call, object.name()) {
+            Ok(guards) => guards,
+            Err(status) => break Err(Refusal::Other(status)),
+        };
+        match shared.store.create(&kind.prefix, &key, &draft, &guards) {
+            Ok(document) => break Ok(document),
+            Err(NotCreated::Taken(present)) => break Err(taken(kind, object.name(), &present)),
+            Err(NotCreated::Moved) => {}
         }
-        Err(mismatch) => {
-            effects::abandoned(shared, kind, object);
-            match mismatch.current {
-                Some(present) => Err(taken(kind, object.name(), &present)),
-                None => Err(Refusal::Other(Status::internal_error(mismatch))),
-            }
-        }
+    };
+    match &stored {
+        Ok(_) => effects::stored(shared, kind),
+        Err(_) => effects::abandoned(shared, kind, object),
     }
+    stored
+}
+
+/// Whether the namespace and the definition take new objects, and what must not change until the commit.
+fn admit(call: &Call, name: &str) -> Result<Vec<Guard>, Status> {
+    let mut guards = Vec::new();
+    if call.kind.is_namespaced() {
+        guards.push(namespace::check_accepts(&call.shared, &call.kind, call.namespace(), name)?);
+    }
+    if call.kind.is_custom {
+        guards.push(check_definition(call, name)?);
+    }
+    Ok(guards)
 }
 
 fn taken(kind: &Kind, name: &str, present: &Document) -> Refusal {
@@ -121,18 +144,18 @@ pub(super) fn check_namespace(call: &Call, object: &mut Object) -> Result<(), St
     }
 }
 
-/// No new objects of a kind whose definition is being deleted.
-fn check_definition(call: &Call, object: &Object) -> Result<(), Status> {
-    if !call.kind.is_custom {
-        return Ok(());
-    }
-    let key = Key::new("", &definition_name(&call.kind.plural, &call.kind.group));
-    let definition = call.shared.store.get(super::definition::PREFIX, &key);
-    if definition.is_some_and(|document| Object::decode(&document).is_terminating()) {
+/// No new objects of a kind whose definition is being deleted, or is gone.
+fn check_definition(call: &Call, name: &str) -> Result<Guard, Status> {
+    let definition = definition_name(&call.kind.plural, &call.kind.group);
+    let registry = call.shared.registry();
+    // One of the same name may have taken the place of the one that the request has found.
+    let found = registry.definition(&definition).filter(|found| found.uid == call.kind.definition_uid);
+    let found = found.ok_or_else(no_such_path)?;
+    if found.terminating {
         let cause = "create not allowed while custom resource definition is terminating";
-        return Err(Status::forbidden(&call.kind, object.name(), cause));
+        return Err(Status::forbidden(&call.kind, name, cause));
     }
-    Ok(())
+    Ok(Guard { prefix: DEFINITIONS, key: Key::new("", &definition), revision: found.revision })
 }
 
 /// Source: apiserver `registry.maxNameGenerationCreateAttempts`.

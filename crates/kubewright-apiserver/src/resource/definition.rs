@@ -1,43 +1,33 @@
 //! `CustomResourceDefinition`s: their names are accepted, they are served, and their objects go with them.
 //!
-//! In Kubernetes these are controllers of the API server. Here each step runs within the request that makes it
-//! necessary, so that a definition is served when its create has been answered.
+//! In Kubernetes these are controllers of the API server. Here the request that writes or removes a definition does
+//! what is to be done before it is answered: for all definitions, from what the store says, so that it does not
+//! matter who wrote what in which order. A definition whose names were taken gets them when the other one goes.
 //!
 //! # Differences from Go
 //! Nothing waits: the real server delays creates in the first two seconds of a definition.
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{delete, update};
 use crate::{
     clock::rfc3339,
-    kind::{CustomDefinition, Kind, definition_name},
+    kind::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name},
     object::Object,
     server::Shared,
     storage::Key,
 };
 
-/// Where definitions are kept.
-pub(super) const PREFIX: &str = "apiextensions.k8s.io/customresourcedefinitions";
+/// Held by the request that settles definitions: two of them must not get the same name.
+#[derive(Debug, Default)]
+pub(crate) struct Settling(Mutex<()>);
 
-const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
-
-/// A definition was written: accept its names and serve it, or clear up after it.
-pub(super) fn stored(shared: &Shared, kind: &Kind, new: &Object, old: Option<&Object>) {
-    if new.is_terminating() {
-        if old.is_none_or(|old| !old.is_terminating()) {
-            delete_instances(shared, kind, new);
-        }
-        return;
-    }
-    let is_same = old.is_some_and(|old| old.0.get("spec") == new.0.get("spec"));
-    let is_served = !shared.kinds.current().custom(new.name()).is_empty();
-    if name_conflict(shared, new).is_none() && !(is_same && is_served) {
-        // First served, then declared to be: whoever waits for the condition finds the path.
-        shared.kinds.set_custom(new.name(), CustomDefinition(new).kinds());
-    }
-    change(shared, kind, new.name(), |object| establish(shared, object));
+/// A definition was written or removed: does everything that follows from it.
+pub(super) fn changed(shared: &Shared) {
+    delete_instances(shared);
+    settle(shared);
 }
 
 /// The first deletion of a definition: its objects have to go first.
@@ -54,72 +44,73 @@ pub(super) fn mark_terminating(object: &mut Object, now: Timestamp) {
 }
 
 /// An object of a custom kind was removed: perhaps it was the last one that a deletion has waited for.
-pub(super) fn instance_removed(shared: &Shared, kind: &Kind) {
-    let name = definition_name(&kind.plural, &kind.group);
-    let Some(document) = shared.store.get(PREFIX, &Key::new("", &name)) else { return };
-    let object = Object::decode(&document);
-    let registry = shared.kinds.current();
-    if object.is_terminating()
-        && let Some(definition_kind) =
-            registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
-    {
-        finish_if_empty(shared, definition_kind, &object);
+pub(super) fn instance_removed(shared: &Shared, group: &str, plural: &str) {
+    let registry = shared.registry();
+    if registry.definition(&definition_name(plural, group)).is_some_and(|defined| defined.terminating) {
+        settle(shared);
     }
 }
 
-fn delete_instances(shared: &Shared, kind: &Kind, object: &Object) {
-    let registry = shared.kinds.current();
-    if let [instances, ..] = registry.custom(object.name()) {
+/// Asks the objects of definitions that are being deleted to go.
+fn delete_instances(shared: &Shared) {
+    let registry = shared.registry();
+    let ending = registry.definitions().filter(|(_, defined)| defined.terminating && !defined.settled);
+    for instances in ending.filter_map(|(_, defined)| defined.kinds.first()) {
         for (key, _) in shared.store.snapshot(&instances.prefix).range("", "") {
             let name = key.as_str().rsplit('/').next().unwrap_or_default();
             // What is gone already needs no deletion, and what has finalizers waits for them.
             let _ = delete::delete_object(shared, instances, key, name, &delete::in_background());
         }
     }
-    finish_if_empty(shared, kind, object);
 }
 
-fn finish_if_empty(shared: &Shared, kind: &Kind, object: &Object) {
-    // A definition whose names were not accepted has no objects, though others may under the same path.
-    if let [instances, ..] = shared.kinds.current().custom(object.name())
-        && shared.store.snapshot(&instances.prefix).range("", "").next().is_some()
-    {
-        return;
-    }
-    change(shared, kind, object.name(), |object| {
-        let others: Vec<String> =
-            object.finalizers().into_iter().filter(|name| *name != CLEANUP).map(str::to_owned).collect();
-        object.set_finalizers(&others);
-        let message = "removed all instances";
-        set_condition(
-            object,
-            shared.clock.now(),
-            "Terminating",
-            "False",
-            "InstanceDeletionCompleted",
-            message,
-        );
-    });
+/// Brings every definition to where it belongs: names accepted or refused, established, or gone.
+fn settle(shared: &Shared) {
+    let _one_at_a_time = shared.settling.0.lock();
+    while settle_one(shared) {}
 }
 
-/// Changes a definition on the server's own behalf, however often others are faster.
-fn change(shared: &Shared, kind: &Kind, name: &str, change: impl Fn(&mut Object)) {
-    let key = Key::new("", name);
-    while let Some(current) = shared.store.get(PREFIX, &key) {
-        let mut new = Object::decode(&current);
-        change(&mut new);
-        let draft = new.encode();
-        let result = if update::is_released(kind, &new) {
-            shared.store.remove(&kind.prefix, &key, current.revision()).map(|_| {
-                shared.kinds.set_custom(name, Vec::new());
-            })
-        } else {
-            shared.store.replace(&kind.prefix, &key, current.revision(), &draft).map(|_| ())
-        };
-        if result.is_ok() {
-            return;
+/// Takes one step with one definition. False when there is nothing left to do.
+fn settle_one(shared: &Shared) -> bool {
+    let registry = shared.registry();
+    let Some(kind) = registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions") else {
+        return false;
+    };
+    for (name, defined) in registry.definitions().filter(|(_, defined)| !defined.settled) {
+        let is_held = |kind: &crate::kind::Kind| !shared.store.snapshot(&kind.prefix).objects.is_empty();
+        if defined.terminating && defined.kinds.first().is_some_and(|kind| is_held(kind)) {
+            continue;
         }
+        let key = Key::new("", name);
+        let Some(current) = shared.store.get(DEFINITIONS, &key) else { return true };
+        let old = Object::decode(&current);
+        let mut new = old.clone();
+        if old.is_terminating() {
+            finish(shared, &mut new);
+        } else {
+            establish(shared, &mut new);
+        }
+        if new == old {
+            continue;
+        }
+        // Somebody else may have been faster. Then the next step reads what he has written.
+        if update::is_released(kind, &new) {
+            let _ = shared.store.remove(&kind.prefix, &key, current.revision());
+        } else {
+            let _ = shared.store.replace(&kind.prefix, &key, current.revision(), &new.encode());
+        }
+        return true;
     }
+    false
+}
+
+/// The objects of the definition are gone.
+fn finish(shared: &Shared, object: &mut Object) {
+    let others: Vec<String> =
+        object.finalizers().into_iter().filter(|name| *name != CLEANUP).map(str::to_owned).collect();
+    object.set_finalizers(&others);
+    let message = "removed all instances";
+    set_condition(object, shared.clock.now(), "Terminating", "False", "InstanceDeletionCompleted", message);
 }
 
 /// Accepts the names of a definition, unless others have them, and declares it established.
@@ -137,7 +128,7 @@ fn establish(shared: &Shared, object: &mut Object) {
         object.section("status").insert("acceptedNames".into(), names);
         let message = "the initial names have been accepted";
         set_condition(object, now, "Established", "True", "InitialNamesAccepted", message);
-    } else if condition(object, "Established").is_none() {
+    } else if CustomDefinition(object).condition("Established").is_none() {
         let message = "not all names are accepted";
         set_condition(object, now, "Established", "False", "NotAccepted", message);
     }
@@ -153,7 +144,7 @@ fn establish(shared: &Shared, object: &mut Object) {
 
 /// The first name that another definition of the group has, as reason and message.
 fn name_conflict(shared: &Shared, object: &Object) -> Option<(&'static str, String)> {
-    let registry = shared.kinds.current();
+    let registry = shared.registry();
     let group = object.str_at("/spec/group");
     let others: Vec<_> = registry
         .all()
@@ -183,11 +174,6 @@ fn name_conflict(shared: &Shared, object: &Object) -> Option<(&'static str, Stri
         return None;
     };
     Some((found.0, format!("{:?} is already in use", found.1)))
-}
-
-fn condition<'a>(object: &'a Object, kind: &str) -> Option<&'a str> {
-    let conditions = object.at("/status/conditions").and_then(Value::as_array)?;
-    conditions.iter().find(|condition| condition["type"] == kind)?["status"].as_str()
 }
 
 /// Sets a condition; its transition time changes only with its status.

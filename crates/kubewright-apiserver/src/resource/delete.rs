@@ -97,7 +97,7 @@ pub(super) fn delete_object(
                 return Ok(Deletion::Done(document));
             }
             Ok(Deletion::Pending(document)) => {
-                effects::stored(shared, kind, &new, Some(&old));
+                effects::stored(shared, kind);
                 return Ok(Deletion::Pending(document));
             }
             Err(Mismatch { current: None }) => return Err(Status::not_found(kind, name)),

@@ -26,10 +26,10 @@ pub(super) fn abandoned(shared: &Shared, kind: &Kind, object: &Object) {
     }
 }
 
-/// An object was written, in place of `old` if there was one.
-pub(super) fn stored(shared: &Shared, kind: &Kind, new: &Object, old: Option<&Object>) {
+/// An object was written.
+pub(super) fn stored(shared: &Shared, kind: &Kind) {
     if kind.is("apiextensions.k8s.io", "customresourcedefinitions") {
-        definition::stored(shared, kind, new, old);
+        definition::changed(shared);
     }
 }
 
@@ -38,8 +38,8 @@ pub(super) fn removed(shared: &Shared, kind: &Kind, object: &Object) {
     if kind.is("", "services") {
         shared.addresses.release(object);
     } else if kind.is("apiextensions.k8s.io", "customresourcedefinitions") {
-        shared.kinds.set_custom(object.name(), Vec::new());
+        definition::changed(shared);
     } else if kind.is_custom {
-        definition::instance_removed(shared, kind);
+        definition::instance_removed(shared, &kind.group, &kind.plural);
     }
 }

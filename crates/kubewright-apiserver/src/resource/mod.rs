@@ -15,5 +15,6 @@ mod update;
 mod watch;
 
 pub(crate) use call::Call;
+pub(crate) use definition::Settling;
 pub(crate) use namespace::create_initial as create_initial_namespaces;
 pub(crate) use service_address::ServiceAddresses;

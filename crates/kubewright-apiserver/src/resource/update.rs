@@ -67,7 +67,7 @@ pub(super) fn modify(
         if options.dry_run {
             return Ok(new.encode().at(current.revision()));
         }
-        match commit(shared, kind, &key, &current, &old, &new) {
+        match commit(shared, kind, &key, &current, &new) {
             Ok(document) => return Ok(document),
             Err(Mismatch { current: None }) => return Err(Status::not_found(kind, &call.info.name)),
             Err(Mismatch { current: Some(_) }) => {}
@@ -81,7 +81,6 @@ pub(super) fn commit(
     kind: &Kind,
     key: &Key,
     current: &Document,
-    old: &Object,
     new: &Object,
 ) -> Result<Document, Mismatch> {
     let draft = new.encode();
@@ -92,7 +91,7 @@ pub(super) fn commit(
         return Ok(draft.at(current.revision()));
     }
     let document = shared.store.replace(&kind.prefix, key, current.revision(), &draft)?;
-    effects::stored(shared, kind, new, Some(old));
+    effects::stored(shared, kind);
     Ok(document)
 }
 

@@ -4,7 +4,8 @@
 //! [`crate::resource`] decide what to write, and the room decides in which order it happened.
 //!
 //! - One revision counter serves everything that is stored, as in etcd.
-//! - A write names the revision it has read (compare and swap), or that nothing may be there.
+//! - A write names the revision it has read (compare and swap), or that nothing may be there; a new object may
+//!   also name others that have to be as they were read (guards).
 //! - Each prefix keeps a bounded log of its events. A watcher reads the log at its own pace; it never holds a
 //!   writer up, and when the log has moved past it, it is told so ([`Expired`]).
 
@@ -17,5 +18,5 @@ mod tests;
 
 pub(crate) use document::{Document, Draft};
 pub(crate) use log::{Change, Event};
-pub(crate) use state::{Key, Mismatch, Prefix, Snapshot};
+pub(crate) use state::{Guard, Key, Mismatch, NotCreated, Prefix, Snapshot};
 pub(crate) use store::{Store, Watcher};

@@ -26,6 +26,7 @@ pub(super) struct State {
 struct Partition {
     objects: OrdMap<Key, Document>,
     log: Log,
+    last_change: u64,
 }
 
 impl State {
@@ -62,10 +63,24 @@ impl State {
         Ok(Snapshot { revision, objects })
     }
 
-    /// Puts an object where none is.
-    pub(super) fn create(&mut self, prefix: &Prefix, key: &Key, draft: &Draft) -> Result<Document, Mismatch> {
+    /// The revision of the newest write under a prefix; 0 when there was none.
+    pub(super) fn last_change(&self, prefix: &str) -> u64 {
+        self.partitions.get(prefix).map_or(0, |found| found.last_change)
+    }
+
+    /// Puts an object where none is, provided that the objects of the guards are as they were read.
+    pub(super) fn create(
+        &mut self,
+        prefix: &Prefix,
+        key: &Key,
+        draft: &Draft,
+        guards: &[Guard],
+    ) -> Result<Document, NotCreated> {
+        if !guards.iter().all(|guard| self.holds(guard)) {
+            return Err(NotCreated::Moved);
+        }
         if let Some(current) = self.get(prefix, key) {
-            return Err(Mismatch { current: Some(current) });
+            return Err(NotCreated::Taken(current));
         }
         let new = draft.at(self.revision + 1);
         self.commit(prefix, key, Some(new.clone()), Change::Created { new: new.clone() });
@@ -123,15 +138,21 @@ impl State {
     fn commit(&mut self, prefix: &Prefix, key: &Key, new: Option<Document>, change: Change) {
         self.revision += 1;
         let capacity = self.capacity;
-        let partition = self
-            .partitions
-            .entry(prefix.clone())
-            .or_insert_with(|| Partition { objects: OrdMap::new(), log: Log::new(capacity, 0) });
+        let partition = self.partitions.entry(prefix.clone()).or_insert_with(|| Partition {
+            objects: OrdMap::new(),
+            log: Log::new(capacity, 0),
+            last_change: 0,
+        });
+        partition.last_change = self.revision;
         match new {
             Some(document) => partition.objects.insert(key.clone(), document),
             None => partition.objects.remove(key),
         };
         partition.log.push(Event { revision: self.revision, key: key.clone(), change });
+    }
+
+    fn holds(&self, guard: &Guard) -> bool {
+        self.get(guard.prefix, &guard.key).is_some_and(|found| found.revision() == guard.revision)
     }
 
     fn expect(&self, prefix: &str, key: &Key, expected: u64) -> Result<Document, Mismatch> {
@@ -196,6 +217,27 @@ impl Snapshot {
         let first = Key::at_least(if start > within.as_str() { start } else { &within });
         self.objects.range(first..).take_while(move |(key, _)| key.as_str().starts_with(&within))
     }
+}
+
+/// What a write depends on besides its own object: the object at `key` is still the one that was read.
+///
+/// It closes the gap between a look at a namespace or a definition and the commit of what goes into it.
+#[derive(Debug, Clone)]
+pub(crate) struct Guard {
+    pub(crate) prefix: &'static str,
+    pub(crate) key: Key,
+    pub(crate) revision: u64,
+}
+
+/// Why an object was not put in place.
+#[derive(Debug, Error)]
+pub(crate) enum NotCreated {
+    /// There is one of the same key.
+    #[error("the object is there already")]
+    Taken(Document),
+    /// What a guard names has changed, or is gone. The writer has to look again.
+    #[error("what the object depends on has changed since it was read")]
+    Moved,
 }
 
 /// The object is not as the writer has read it.

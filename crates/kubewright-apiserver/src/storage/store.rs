@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::{
     document::{Document, Draft},
     log::Event,
-    state::{Expired, Key, Mismatch, Prefix, Snapshot, State},
+    state::{Expired, Guard, Key, Mismatch, NotCreated, Prefix, Snapshot, State},
 };
 
 /// A handle on the versioned map. Clones share it.
@@ -48,8 +48,19 @@ impl Store {
         self.0.lock().state.snapshot_at(prefix, revision)
     }
 
-    pub(crate) fn create(&self, prefix: &Prefix, key: &Key, draft: &Draft) -> Result<Document, Mismatch> {
-        self.write(prefix, |state| state.create(prefix, key, draft))
+    /// The revision of the newest write under a prefix; 0 when there was none.
+    pub(crate) fn last_change(&self, prefix: &str) -> u64 {
+        self.0.lock().state.last_change(prefix)
+    }
+
+    pub(crate) fn create(
+        &self,
+        prefix: &Prefix,
+        key: &Key,
+        draft: &Draft,
+        guards: &[Guard],
+    ) -> Result<Document, NotCreated> {
+        self.write(prefix, |state| state.create(prefix, key, draft, guards))
     }
 
     pub(crate) fn replace(

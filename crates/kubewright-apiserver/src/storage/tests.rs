@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{
     document::Draft,
     log::Change,
-    state::{Expired, Key, Prefix, State},
+    state::{Expired, Guard, Key, NotCreated, Prefix, State},
     store::Store,
 };
 
@@ -39,9 +39,9 @@ fn document_says_its_revision_and_its_metadata() {
 fn every_write_takes_one_revision_and_a_no_op_takes_none() {
     let mut state = State::new(10, 1);
     let key = Key::new("a", "x");
-    let first = state.create(&prefix(), &key, &draft("1")).unwrap();
+    let first = state.create(&prefix(), &key, &draft("1"), &[]).unwrap();
     assert_eq!(state.revision(), first.revision());
-    assert!(state.create(&prefix(), &key, &draft("1")).is_err());
+    assert!(state.create(&prefix(), &key, &draft("1"), &[]).is_err());
     let same = state.replace(&prefix(), &key, first.revision(), &draft("1")).unwrap();
     assert_eq!(same, first);
     let second = state.replace(&prefix(), &key, first.revision(), &draft("2")).unwrap();
@@ -54,10 +54,28 @@ fn every_write_takes_one_revision_and_a_no_op_takes_none() {
 }
 
 #[test]
+fn a_guard_refuses_what_was_read_too_early() {
+    let mut state = State::new(10, 1);
+    let parent = Key::new("", "n");
+    let read = state.create(&"namespaces".into(), &parent, &draft("1"), &[]).unwrap();
+    let guard = Guard { prefix: "namespaces", key: parent.clone(), revision: read.revision() };
+    let create = |state: &mut State, name: &str| {
+        state.create(&prefix(), &Key::new("n", name), &draft("1"), std::slice::from_ref(&guard))
+    };
+    create(&mut state, "a").unwrap();
+    assert!(matches!(create(&mut state, "a"), Err(NotCreated::Taken(_))));
+    let read = state.replace(&"namespaces".into(), &parent, read.revision(), &draft("2")).unwrap();
+    assert!(matches!(create(&mut state, "b"), Err(NotCreated::Moved)));
+    state.remove(&"namespaces".into(), &parent, read.revision()).unwrap();
+    assert!(matches!(create(&mut state, "c"), Err(NotCreated::Moved)));
+    assert_eq!(state.last_change("pods"), read.revision() - 1);
+}
+
+#[test]
 fn keys_are_ordered_as_one_string() {
     let mut state = State::new(10, 1);
     for namespace in ["a", "a-b"] {
-        state.create(&prefix(), &Key::new(namespace, "x"), &draft("1")).unwrap();
+        state.create(&prefix(), &Key::new(namespace, "x"), &draft("1"), &[]).unwrap();
     }
     let snapshot = state.snapshot("pods");
     let keys: Vec<_> = snapshot.range("", "").map(|(key, _)| key.to_string()).collect();
@@ -71,7 +89,7 @@ fn keys_are_ordered_as_one_string() {
 fn a_reader_behind_the_log_has_expired() {
     let mut state = State::new(2, 1);
     let key = Key::new("", "x");
-    let mut last = state.create(&prefix(), &key, &draft("0")).unwrap();
+    let mut last = state.create(&prefix(), &key, &draft("0"), &[]).unwrap();
     for round in 1..4 {
         last = state.replace(&prefix(), &key, last.revision(), &draft(&round.to_string())).unwrap();
     }
@@ -84,14 +102,14 @@ fn a_reader_behind_the_log_has_expired() {
 #[test]
 fn compaction_expires_new_readers_but_not_one_that_is_up_to_date() {
     let store = Store::new(10, 1);
-    store.create(&prefix(), &Key::new("", "x"), &draft("0")).unwrap();
+    store.create(&prefix(), &Key::new("", "x"), &draft("0"), &[]).unwrap();
     let (_, mut current) = store.snapshot_and_watch(&prefix());
     let mut behind = store.watch(&prefix(), 1).unwrap();
     store.compact();
     assert!(behind.read(10).is_err());
     assert!(store.watch(&prefix(), 1).is_err());
     assert_eq!(current.read(10).unwrap().len(), 0);
-    store.create(&prefix(), &Key::new("", "y"), &draft("0")).unwrap();
+    store.create(&prefix(), &Key::new("", "y"), &draft("0"), &[]).unwrap();
     assert_eq!(current.read(10).unwrap().len(), 1);
 }
 
@@ -105,9 +123,9 @@ async fn a_watcher_wakes_for_its_own_prefix() {
     };
     let writing = async {
         tokio::task::yield_now().await;
-        store.create(&"other".into(), &Key::new("", "x"), &draft("0")).unwrap();
+        store.create(&"other".into(), &Key::new("", "x"), &draft("0"), &[]).unwrap();
         tokio::task::yield_now().await;
-        store.create(&prefix(), &Key::new("", "x"), &draft("0")).unwrap();
+        store.create(&prefix(), &Key::new("", "x"), &draft("0"), &[]).unwrap();
     };
     let (seen, ()) = tokio::join!(waiting, writing);
     assert_eq!(seen, 1);
@@ -143,7 +161,7 @@ fn run(steps: &[Step], capacity: usize) -> (State, BTreeMap<u64, Model>) {
         match step {
             Step::Create(name, value) => {
                 let key = Key::new("n", &name.to_string());
-                let result = state.create(&prefix(), &key, &draft(&value.to_string()));
+                let result = state.create(&prefix(), &key, &draft(&value.to_string()), &[]);
                 assert_eq!(result.is_ok(), !model.contains_key(key.as_str()));
                 if let Ok(document) = result {
                     model.insert(key.to_string(), text(document.revision(), &value.to_string()));
