@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::storage::{Document, Draft};
@@ -15,6 +16,27 @@ impl Object {
     pub(crate) fn decode(document: &Document) -> Self {
         // What the store holds was encoded by `encode`.
         Self(serde_json::from_slice(document.bytes()).unwrap_or_default())
+    }
+
+    /// Decodes what tables show of what the store holds: of the metadata names, times and labels alone.
+    pub(crate) fn decode_in_brief(document: &Document) -> Self {
+        #[derive(Deserialize, Serialize, Default)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Brief {
+            name: Value,
+            namespace: Value,
+            creation_timestamp: Value,
+            deletion_timestamp: Value,
+            labels: Value,
+        }
+        let brief: Brief = serde_json::from_slice(document.metadata()).unwrap_or_default();
+        let rest = document.after_metadata();
+        let mut bytes = Vec::with_capacity(rest.len() + 1);
+        bytes.push(b'{');
+        bytes.extend_from_slice(rest.strip_prefix(b",").unwrap_or(rest));
+        let mut object: Map<String, Value> = serde_json::from_slice(&bytes).unwrap_or_default();
+        object.insert("metadata".into(), serde_json::to_value(brief).unwrap_or_default());
+        Self(object)
     }
 
     pub(crate) fn metadata(&self) -> &Map<String, Value> {
@@ -219,5 +241,21 @@ mod tests {
         let object = object(json!({"spec": {"a": {"b": "c"}}}));
         assert_eq!(object.str_at("/spec/a/b"), "c");
         assert_eq!(object.at("/spec/x"), None);
+    }
+
+    #[test]
+    fn the_brief_object_is_the_whole_one_where_tables_look() {
+        for value in [
+            json!({"kind": "K", "metadata": {"name": "n", "labels": {"a": "b"}, "finalizers": ["x"]}, "data": {"k": "v"}}),
+            json!({"kind": "K", "metadata": {"name": "n", "annotations": {"a": "b"}}}),
+        ] {
+            let document = object(value.clone()).encode().at(3);
+            let brief = Object::decode_in_brief(&document);
+            for pointer in ["/metadata/name", "/data"] {
+                assert_eq!(brief.at(pointer), value.pointer(pointer), "{value}");
+            }
+            assert_eq!(brief.at("/metadata/labels/a"), value.pointer("/metadata/labels/a"));
+            assert_eq!(brief.at("/metadata/annotations"), None);
+        }
     }
 }

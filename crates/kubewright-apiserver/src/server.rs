@@ -14,8 +14,8 @@ use crate::{
     fault::Faults,
     identity::Identity,
     kind::{Kinds, Registry},
-    resource::{ServiceAddresses, Settling, create_initial_namespaces},
-    storage::Store,
+    resource::{Expiry, ServiceAddresses, Settling, create_initial_namespaces},
+    storage::{Limits, Store},
 };
 
 /// A Kubernetes API server.
@@ -131,7 +131,7 @@ impl ApiServer {
 pub struct ApiServerBuilder {
     clock: Option<Arc<dyn Clock>>,
     seed: Option<u64>,
-    events_per_resource: NonZeroUsize,
+    limits: Limits,
     bookmark_interval: Duration,
 }
 
@@ -140,7 +140,7 @@ impl Default for ApiServerBuilder {
         Self {
             clock: None,
             seed: None,
-            events_per_resource: DEFAULT_EVENTS_PER_RESOURCE,
+            limits: Limits { events_per_prefix: EVENTS_PER_RESOURCE, log_bytes: HISTORY_BYTES },
             bookmark_interval: DEFAULT_BOOKMARK_INTERVAL,
         }
     }
@@ -164,7 +164,15 @@ impl ApiServerBuilder {
     ///
     /// Default: 10 000.
     pub fn events_per_resource(mut self, events: NonZeroUsize) -> Self {
-        self.events_per_resource = events;
+        self.limits.events_per_prefix = events.get();
+        self
+    }
+
+    /// How many bytes of former states all resources together remember. The oldest go first.
+    ///
+    /// Default: 32 MiB. What is older than five to ten minutes goes in any case, as etcd compacts it.
+    pub fn history_bytes(mut self, bytes: NonZeroUsize) -> Self {
+        self.limits.log_bytes = bytes.get();
         self
     }
 
@@ -185,9 +193,10 @@ impl ApiServerBuilder {
             Some(_) => Arc::new(VirtualClock::starting_at(SEEDED_EPOCH)),
         });
         let shared = Arc::new(Shared {
-            store: Store::new(self.events_per_resource.get(), first_revision(clock.now())),
+            store: Store::new(self.limits, first_revision(clock.now())),
             kinds: Kinds::new(),
             settling: Settling::default(),
+            expiry: Expiry::default(),
             clock,
             identity,
             faults: Faults::default(),
@@ -205,6 +214,7 @@ pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) kinds: Kinds,
     pub(crate) settling: Settling,
+    pub(crate) expiry: Expiry,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) identity: Identity,
     pub(crate) faults: Faults,
@@ -228,7 +238,8 @@ fn first_revision(now: Timestamp) -> u64 {
     u64::try_from(now.as_microsecond()).unwrap_or_default().max(1)
 }
 
-const DEFAULT_EVENTS_PER_RESOURCE: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
+const EVENTS_PER_RESOURCE: usize = 10_000;
+const HISTORY_BYTES: usize = 32 << 20;
 const DEFAULT_BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
 /// 2026-01-01T00:00:00Z.
 const SEEDED_EPOCH: Timestamp = Timestamp::constant(1_767_225_600, 0);

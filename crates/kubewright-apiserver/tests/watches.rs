@@ -408,3 +408,94 @@ async fn faults_tell_callers_apart() {
     assert!(get("kubectl/v1").await.is_err());
     assert!(get("kubectl/v2").await.is_ok());
 }
+
+#[tokio::test(start_paused = true)]
+async fn events_expire_an_hour_after_they_were_last_written() {
+    let (_server, client) = start();
+    let events = common::dynamic(&client, "", "v1", "Event", "events");
+    let event = |name: &str| {
+        common::object(json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": name},
+            "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}}))
+    };
+    for name in ["a", "b"] {
+        events.create(&PostParams::default(), &event(name)).await.unwrap();
+    }
+    tokio::time::advance(Duration::from_secs(1800)).await;
+    let again = Patch::Merge(json!({"count": 2}));
+    let written = events.patch("b", &PatchParams::default(), &again).await.unwrap();
+    tokio::time::advance(Duration::from_secs(1801)).await;
+    let version = written.resource_version().unwrap();
+    let mut watch = events.watch(&WatchParams::default(), &version).await.unwrap().boxed();
+    let newer = common::dynamic(&client, "events.k8s.io", "v1", "Event", "events");
+    let left = newer.list(&ListParams::default()).await.unwrap().items;
+    assert_eq!(left.iter().map(ResourceExt::name_any).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(next(&mut watch).await, "DELETED a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_name_is_listed_and_watched_alone() {
+    let (_server, client) = start();
+    for name in ["a", "b"] {
+        put(&client, name, "1").await;
+    }
+    let by_name = ListParams::default().fields("metadata.name=b");
+    let everywhere: Api<ConfigMap> = Api::all(client.clone());
+    assert_eq!(everywhere.list(&by_name).await.unwrap().items.len(), 1);
+    let list = config_maps(&client).list(&by_name).await.unwrap();
+    assert_eq!(list.items.iter().map(ResourceExt::name_any).collect::<Vec<_>>(), ["b"]);
+    let namespaces: Api<k8s_openapi::api::core::v1::Namespace> = Api::all(client.clone());
+    assert_eq!(
+        namespaces.list(&ListParams::default().fields("metadata.name=default")).await.unwrap().items.len(),
+        1
+    );
+    // The deprecated path, which names the object.
+    let path = "/api/v1/watch/namespaces/default/configmaps/b?timeoutSeconds=1";
+    let request = http::Request::get(path).body(Vec::new()).unwrap();
+    let text = client.request_text(request).await.unwrap();
+    assert_eq!((text.lines().count(), text.contains("\"name\":\"b\"")), (1, true), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_with_a_selector_show_every_object_once() {
+    let (_server, client) = start();
+    for index in 0..20 {
+        let name = format!("c-{index:02}");
+        put(&client, &name, "1").await;
+        label(&client, &name, (if index % 3 == 0 { "yes" } else { "no" }).into()).await;
+    }
+    let config_maps = config_maps(&client);
+    let mut params = ListParams::default().labels("l=yes").limit(2);
+    let (mut seen, mut pages) = (Vec::new(), 0);
+    loop {
+        let page = config_maps.list(&params).await.unwrap();
+        pages += 1;
+        assert_eq!(page.metadata.remaining_item_count, None);
+        seen.extend(page.items.iter().map(ResourceExt::name_any));
+        let Some(token) = page.metadata.continue_.filter(|token| !token.is_empty()) else { break };
+        params = params.continue_token(&token);
+    }
+    assert_eq!((seen.len(), pages), (7, 4), "no empty page at the end");
+    assert!(seen.is_sorted());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_list_is_the_same_in_every_form() {
+    let (_server, client) = start();
+    for index in 0..100 {
+        put(&client, &format!("c-{index:03}"), &"x".repeat(3000)).await;
+    }
+    let get = async |accept: &str| {
+        let path = "/api/v1/namespaces/default/configmaps";
+        let request = http::Request::get(path).header("accept", accept).body(Vec::new()).unwrap();
+        client.request_text(request).await.unwrap()
+    };
+    let json: Value = serde_json::from_str(&get("application/json").await).unwrap();
+    assert_eq!(json["items"].as_array().unwrap().len(), 100);
+    let yaml = get("application/yaml").await;
+    assert_eq!(yaml.matches("name: c-").count(), 100);
+    let table: Value =
+        serde_json::from_str(&get("application/json;as=Table;v=v1;g=meta.k8s.io").await).unwrap();
+    assert_eq!(table["rows"].as_array().unwrap().len(), 100);
+    assert_eq!(table["rows"][99]["cells"][0], "c-099");
+    assert_eq!(table["rows"][99]["object"]["metadata"], json["items"][99]["metadata"]);
+}

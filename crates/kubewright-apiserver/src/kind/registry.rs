@@ -57,7 +57,7 @@ impl Kinds {
         let definitions = snapshot.objects.iter().map(read).collect();
         let after = Arc::new(Registry::new(before.builtin.clone(), definitions, snapshot.revision));
         *self.registry.write() = after.clone();
-        before.retire(&after);
+        before.retire(&after, store);
         after
     }
 }
@@ -129,14 +129,17 @@ impl Registry {
         self.builtin.iter().map(|kind| (None, kind)).chain(custom)
     }
 
-    /// Ends the watches of the rows that `next` no longer has.
-    fn retire(&self, next: &Self) {
+    /// Ends the watches of the rows that `next` no longer has, and withdraws where they were kept.
+    fn retire(&self, next: &Self, store: &Store) {
         let stays = |kind: &Arc<Kind>| {
             next.definitions.values().any(|defined| defined.kinds.iter().any(|next| Arc::ptr_eq(kind, next)))
         };
         for kind in self.definitions.values().flat_map(|defined| &defined.kinds) {
             if !stays(kind) {
                 kind.retired.cancel();
+                if !next.all().any(|(_, next)| next.prefix == kind.prefix) {
+                    store.withdraw(&kind.prefix);
+                }
             }
         }
     }
@@ -181,7 +184,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::object::Object;
+    use crate::{object::Object, storage::Limits};
 
     fn definition() -> Object {
         let version = |name: &str, served: bool, storage: bool| {
@@ -197,7 +200,8 @@ mod tests {
 
     #[test]
     fn rows_of_a_definition_come_and_go_with_what_the_store_holds() {
-        let (kinds, store) = (Kinds::new(), Store::new(10, 1));
+        let (kinds, store) =
+            (Kinds::new(), Store::new(Limits { events_per_prefix: 10, log_bytes: 1 << 20 }, 1));
         let key = Key::new("", "widgets.example.com");
         let mut object = definition();
         let stored = store.create(&DEFINITIONS.into(), &key, &object.encode(), &[]).unwrap();

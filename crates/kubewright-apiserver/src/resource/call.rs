@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use super::{create, delete, list, patch, scale, update, watch};
+use super::{Expiry, create, delete, list, patch, scale, update, watch};
 use crate::{
     kind::{Kind, Subresource},
     object::Object,
@@ -45,6 +45,9 @@ impl Call {
         let verbs = subresource.as_ref().map_or(self.kind.verbs, Subresource::verbs);
         if !verbs.contains(&self.verb.as_str()) {
             return Err(method_not_allowed());
+        }
+        if Expiry::concerns(&self.kind) {
+            self.shared.expiry.remove_due(&self.shared.store, &self.kind);
         }
         match (self.verb, subresource) {
             (Verb::Get, None | Some(Subresource::Status)) => self.get(),

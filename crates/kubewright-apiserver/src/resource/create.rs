@@ -97,7 +97,7 @@ fn commit(call: &Call, object: &mut Object, options: WriteOptions) -> Result<Doc
         }
     };
     match &stored {
-        Ok(_) => effects::stored(shared, kind),
+        Ok(document) => effects::stored(shared, kind, &key, document),
         Err(_) => effects::abandoned(shared, kind, object),
     }
     stored

@@ -57,9 +57,8 @@ fn delete_instances(shared: &Shared) {
     let ending = registry.definitions().filter(|(_, defined)| defined.terminating && !defined.settled);
     for instances in ending.filter_map(|(_, defined)| defined.kinds.first()) {
         for (key, _) in shared.store.snapshot(&instances.prefix).range("", "") {
-            let name = key.as_str().rsplit('/').next().unwrap_or_default();
             // What is gone already needs no deletion, and what has finalizers waits for them.
-            let _ = delete::delete_object(shared, instances, key, name, &delete::in_background());
+            let _ = delete::delete_object(shared, instances, key, key.name(), &delete::in_background());
         }
     }
 }

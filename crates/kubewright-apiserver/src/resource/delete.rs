@@ -34,11 +34,10 @@ pub(super) fn delete_collection(call: &Call) -> Result<Reply, Status> {
     let options = call.delete_options()?;
     let filter = list::Filter::read(call, &ListOptions::of_list(&call.query)?)?;
     let snapshot = call.shared.store.snapshot(&call.kind.prefix);
-    let selected = snapshot.range(call.namespace(), "").filter(|(_, document)| filter.matches(document));
+    let selected = filter.select(&snapshot, call.namespace(), "");
     let mut deleted = Vec::new();
     for (key, document) in selected {
-        let name = key.as_str().rsplit('/').next().unwrap_or_default();
-        match delete_object(&call.shared, &call.kind, key, name, &options) {
+        match delete_object(&call.shared, &call.kind, key, key.name(), &options) {
             Ok(_) => deleted.push(document.clone()),
             // Somebody else was faster.
             Err(status) if status.code == StatusCode::NOT_FOUND => {}
@@ -97,7 +96,7 @@ pub(super) fn delete_object(
                 return Ok(Deletion::Done(document));
             }
             Ok(Deletion::Pending(document)) => {
-                effects::stored(shared, kind);
+                effects::stored(shared, kind, key, &document);
                 return Ok(Deletion::Pending(document));
             }
             Err(Mismatch { current: None }) => return Err(Status::not_found(kind, name)),

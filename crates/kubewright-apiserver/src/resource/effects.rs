@@ -1,7 +1,13 @@
 //! What a write to one kind means for the server itself.
 
-use super::definition;
-use crate::{kind::Kind, object::Object, server::Shared, wire::Status};
+use super::{Expiry, definition};
+use crate::{
+    kind::Kind,
+    object::Object,
+    server::Shared,
+    storage::{Document, Key},
+    wire::Status,
+};
 
 /// Gives a new object what the server hands out: a Service its address.
 pub(super) fn before_create(
@@ -27,9 +33,11 @@ pub(super) fn abandoned(shared: &Shared, kind: &Kind, object: &Object) {
 }
 
 /// An object was written.
-pub(super) fn stored(shared: &Shared, kind: &Kind) {
+pub(super) fn stored(shared: &Shared, kind: &Kind, key: &Key, document: &Document) {
     if kind.is("apiextensions.k8s.io", "customresourcedefinitions") {
         definition::changed(shared);
+    } else if Expiry::concerns(kind) {
+        shared.expiry.renew(key, document);
     }
 }
 

@@ -21,19 +21,23 @@ pub(super) async fn list(call: &Call) -> Result<Reply, Status> {
     let from = Continue::read(&options.continue_token)?;
     let start = from.as_ref().map_or("", |from| from.start.as_str());
     let snapshot = snapshot(call, &options, from.as_ref()).await?;
-    let mut selected =
-        snapshot.range(call.namespace(), start).filter(|(_, document)| filter.matches(document));
+    let mut selected = filter.select(&snapshot, call.namespace(), start);
     let Some(limit) = options.limit else {
         let documents = selected.map(|(_, document)| document.clone()).collect();
         return Ok(reply(call, documents, snapshot.revision, None, None));
     };
     let page: Vec<(&Key, &Document)> = selected.by_ref().take(limit).collect();
-    let rest = selected.count();
-    let next =
-        page.last().filter(|_| rest > 0).map(|(key, _)| Continue::after(key, snapshot.revision).write());
-    // A selector makes the count expensive upstream, and clients must not rely on it then.
-    let remaining = (rest > 0 && filter.is_empty()).then_some(rest);
-    let documents = page.into_iter().map(|(_, document)| document.clone()).collect();
+    // With a selector nobody counts the rest, upstream neither: that would be a walk to the end for each page.
+    let remaining = filter.is_empty().then(|| match from.as_ref().and_then(|from| from.left) {
+        Some(left) => left.saturating_sub(page.len()),
+        None => snapshot.range(call.namespace(), start).count() - page.len(),
+    });
+    let documents = page.iter().map(|(_, document)| (*document).clone()).collect();
+    let next = selected.next().map(|(key, _)| Continue::at(key, snapshot.revision, remaining).write());
+    if next.is_some() {
+        call.shared.store.keep(&call.kind.prefix, &snapshot);
+    }
+    let remaining = remaining.filter(|rest| *rest > 0);
     Ok(reply(call, documents, snapshot.revision, next, remaining))
 }
 
@@ -56,7 +60,8 @@ async fn snapshot(call: &Call, options: &ListOptions, from: Option<&Continue>) -
             return Ok(store.snapshot(prefix));
         };
         return store.snapshot_at(prefix, revision).map_err(|_| {
-            let instead = Continue { rv: -1, ..from.clone() };
+            // What is left then is not what was counted.
+            let instead = Continue { rv: -1, left: None, ..from.clone() };
             Status::expired(CONTINUE_EXPIRED).with_continue(instead.write())
         });
     }
@@ -86,6 +91,10 @@ pub(super) async fn wait_for(call: &Call, wanted: Option<u64>) -> Result<(), Sta
 /// Which objects the client wants.
 #[derive(Debug, Clone)]
 pub(super) struct Filter {
+    /// The name of the only object that is watched, by its path.
+    name: String,
+    /// Whether the names are those of one namespace only.
+    namespaced: bool,
     labels: LabelSelector,
     fields: FieldSelector,
 }
@@ -98,15 +107,39 @@ impl Filter {
             .map_err(|error| Status::bad_request(format!("unable to parse requirement: {error}")))?;
         let fields = FieldSelector::parse(&options.field_selector, &call.kind.field_labels)
             .map_err(|error| Status::bad_request(error.to_string()))?;
-        Ok(Self { labels, fields })
+        let (name, namespaced) = (call.info.name.clone(), call.kind.is_namespaced());
+        Ok(Self { name, namespaced, labels, fields })
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.labels.is_empty() && self.fields.is_empty()
+        self.name.is_empty() && self.labels.is_empty() && self.fields.is_empty()
     }
 
-    pub(super) fn matches(&self, document: &Document) -> bool {
-        self.labels.matches(document.metadata()) && self.fields.matches(document)
+    pub(super) fn matches(&self, key: &Key, document: &Document) -> bool {
+        self.name().is_none_or(|name| key.name() == name)
+            && self.labels.matches(document.metadata())
+            && self.fields.matches(document)
+    }
+
+    /// The selected objects of a namespace (all when empty) from the key `start` on, in order.
+    pub(super) fn select<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        namespace: &str,
+        start: &str,
+    ) -> Box<dyn Iterator<Item = (&'a Key, &'a Document)> + 'a> {
+        // One name in one namespace is one look, whatever else is there.
+        if let Some(name) = self.name().filter(|_| !self.namespaced || !namespace.is_empty()) {
+            let key = Key::new(namespace, name);
+            let found = snapshot.objects.get_key_value(&key).filter(|(key, _)| key.as_str() >= start);
+            return Box::new(found.into_iter().filter(|(key, document)| self.matches(key, document)));
+        }
+        Box::new(snapshot.range(namespace, start).filter(|(key, document)| self.matches(key, document)))
+    }
+
+    /// The only name that can match.
+    fn name(&self) -> Option<&str> {
+        if self.name.is_empty() { self.fields.name() } else { Some(&self.name) }
     }
 }
 
@@ -118,13 +151,16 @@ struct Continue {
     v: String,
     rv: i64,
     start: String,
+    /// How many objects are left, where somebody has counted them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    left: Option<usize>,
 }
 
 impl Continue {
-    fn after(key: &Key, revision: u64) -> Self {
+    /// Goes on with the object at `key`.
+    fn at(key: &Key, revision: u64, left: Option<usize>) -> Self {
         let rv = i64::try_from(revision).unwrap_or(i64::MAX);
-        // No key lies between a key and itself with a NUL.
-        Self { v: CONTINUE_VERSION.to_owned(), rv, start: format!("{key}\0") }
+        Self { v: CONTINUE_VERSION.to_owned(), rv, start: key.to_string(), left }
     }
 
     fn read(token: &str) -> Result<Option<Self>, Status> {
@@ -158,7 +194,7 @@ mod tests {
 
     #[test]
     fn tokens_survive_the_round_trip() {
-        let token = Continue::after(&Key::new("a", "b"), 7);
+        let token = Continue::at(&Key::new("a", "b"), 7, Some(2));
         assert_eq!(Continue::read(&token.write()).unwrap(), Some(token));
         for bad in ["%", "e30", "bm8"] {
             assert!(Continue::read(bad).unwrap_err().message.starts_with("invalid continue token: "));

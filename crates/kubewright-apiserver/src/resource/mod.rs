@@ -5,6 +5,7 @@ mod create;
 mod definition;
 mod delete;
 mod effects;
+mod expiry;
 mod list;
 mod metadata;
 mod namespace;
@@ -16,5 +17,6 @@ mod watch;
 
 pub(crate) use call::Call;
 pub(crate) use definition::Settling;
+pub(crate) use expiry::Expiry;
 pub(crate) use namespace::create_initial as create_initial_namespaces;
 pub(crate) use service_address::ServiceAddresses;

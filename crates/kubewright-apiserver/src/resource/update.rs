@@ -91,7 +91,7 @@ pub(super) fn commit(
         return Ok(draft.at(current.revision()));
     }
     let document = shared.store.replace(&kind.prefix, key, current.revision(), &draft)?;
-    effects::stored(shared, kind);
+    effects::stored(shared, kind, key, &document);
     Ok(document)
 }
 

@@ -151,7 +151,7 @@ impl Feed {
             if self.buffer.len() >= FRAME_BYTES || self.lines.left == Some(0) {
                 return;
             }
-            self.lines.initial(&mut self.buffer, document);
+            self.lines.initial(&mut self.buffer, key, document);
             initial.after = Some(key.clone());
         }
         if self.announces_end {
@@ -237,8 +237,8 @@ struct Lines {
 }
 
 impl Lines {
-    fn initial(&mut self, buffer: &mut BytesMut, document: &Document) {
-        if self.filter.matches(document) {
+    fn initial(&mut self, buffer: &mut BytesMut, key: &Key, document: &Document) {
+        if self.filter.matches(key, document) {
             self.object(buffer, "ADDED", document);
         }
     }
@@ -250,17 +250,20 @@ impl Lines {
         if !inside || self.left == Some(0) {
             return;
         }
+        let key = &event.key;
         match &event.change {
-            Change::Created { new } => self.initial(buffer, new),
-            Change::Updated { old, new } => match (self.filter.matches(old), self.filter.matches(new)) {
-                (false, false) => {}
-                (false, true) => self.object(buffer, "ADDED", new),
-                (true, true) => self.object(buffer, "MODIFIED", new),
-                (true, false) => self.object(buffer, "DELETED", &old.at(event.revision)),
-            },
-            Change::Deleted { old, gone } => {
-                if self.filter.matches(old) {
-                    self.object(buffer, "DELETED", gone);
+            Change::Created { new } => self.initial(buffer, key, new),
+            Change::Updated { old, new } => {
+                match (self.filter.matches(key, old), self.filter.matches(key, new)) {
+                    (false, false) => {}
+                    (false, true) => self.object(buffer, "ADDED", new),
+                    (true, true) => self.object(buffer, "MODIFIED", new),
+                    (true, false) => self.object(buffer, "DELETED", &old.at(event.revision)),
+                }
+            }
+            Change::Deleted { old } => {
+                if self.filter.matches(key, old) {
+                    self.object(buffer, "DELETED", &old.at(event.revision));
                 }
             }
         }
@@ -271,11 +274,10 @@ impl Lines {
             Form::Object => self.kind.shown(document),
             Form::Metadata => metadata_only(document),
             Form::Table(include) => {
-                let metadata = json!({"resourceVersion": document.revision().to_string()});
                 let table = Table { kind: &self.kind, include, now: self.shared.clock.now() };
-                let table = table.render([document], &metadata, !self.table_started);
+                let table = table.of_one(document, !self.table_started);
                 self.table_started = true;
-                table.to_string().into()
+                table
             }
         };
         self.line(buffer, change, &shown);

@@ -40,6 +40,12 @@ impl FieldSelector {
         self.0.is_empty()
     }
 
+    /// The only name that can match: that of a term `metadata.name=…`.
+    pub(crate) fn name(&self) -> Option<&str> {
+        let term = self.0.iter().find(|term| term.equal && term.pointer == NAME.1);
+        term.map(|term| term.value.as_str())
+    }
+
     pub(crate) fn matches(&self, document: &Document) -> bool {
         if self.is_empty() {
             return true;

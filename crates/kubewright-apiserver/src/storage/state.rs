@@ -17,9 +17,25 @@ pub(crate) type Prefix = Arc<str>;
 #[derive(Debug)]
 pub(super) struct State {
     revision: u64,
+    limits: Limits,
+    /// Nothing is known of the revisions before this one.
     compacted: u64,
-    capacity: usize,
+    /// The map is not read as it was before this revision. Watches of what was quiet since may still begin there.
+    aged: u64,
     partitions: HashMap<Prefix, Partition>,
+    /// The newest revisions of partitions that are gone: a watch from before them has missed something.
+    gone: HashMap<Prefix, u64>,
+    /// How many bytes all logs keep.
+    log_bytes: usize,
+}
+
+/// How much of the past is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// How many events each prefix remembers.
+    pub(crate) events_per_prefix: usize,
+    /// How many bytes are kept for the sake of the past, over all prefixes.
+    pub(crate) log_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -27,12 +43,22 @@ struct Partition {
     objects: OrdMap<Key, Document>,
     log: Log,
     last_change: u64,
+    /// Whether nobody is expected to write here again.
+    withdrawn: bool,
 }
 
 impl State {
-    /// An empty map at `revision`, before which nothing is known. Each prefix remembers `capacity` events.
-    pub(super) fn new(capacity: usize, revision: u64) -> Self {
-        Self { revision, compacted: revision, capacity, partitions: HashMap::new() }
+    /// An empty map at `revision`, before which nothing is known.
+    pub(super) fn new(limits: Limits, revision: u64) -> Self {
+        Self {
+            revision,
+            limits,
+            compacted: revision,
+            aged: 0,
+            partitions: HashMap::new(),
+            gone: HashMap::new(),
+            log_bytes: 0,
+        }
     }
 
     pub(super) fn revision(&self) -> u64 {
@@ -48,19 +74,15 @@ impl State {
         Snapshot { revision: self.revision, objects }
     }
 
-    /// The map as it was at `revision`: the newest one with the later events undone.
-    pub(super) fn snapshot_at(&self, prefix: &str, revision: u64) -> Result<Snapshot, Expired> {
+    /// What it takes to make the map as it was at `revision`. Cheap: tree and log are shared.
+    pub(super) fn past(&self, prefix: &str, revision: u64) -> Result<Past, Expired> {
         self.check_reachable(prefix, revision)?;
-        let mut objects = self.snapshot(prefix).objects;
-        for event in self.events_after(prefix, revision).rev() {
-            match &event.change {
-                Change::Created { .. } => objects.remove(&event.key),
-                Change::Updated { old, .. } | Change::Deleted { old, .. } => {
-                    objects.insert(event.key.clone(), old.clone())
-                }
-            };
+        if revision < self.aged {
+            return Err(Expired { requested: revision, oldest: self.aged });
         }
-        Ok(Snapshot { revision, objects })
+        let newest = self.snapshot(prefix);
+        let log = self.partitions.get(prefix).map_or_else(|| Log::new(0), |found| found.log.clone());
+        Ok(Past { newest, log, revision })
     }
 
     /// The revision of the newest write under a prefix; 0 when there was none.
@@ -108,7 +130,7 @@ impl State {
     pub(super) fn remove(&mut self, prefix: &Prefix, key: &Key, expected: u64) -> Result<Document, Mismatch> {
         let old = self.expect(prefix, key, expected)?;
         let gone = old.at(self.revision + 1);
-        self.commit(prefix, key, None, Change::Deleted { old, gone: gone.clone() });
+        self.commit(prefix, key, None, Change::Deleted { old });
         Ok(gone)
     }
 
@@ -119,36 +141,88 @@ impl State {
     }
 
     /// Up to `limit` events after `cursor`, for a reader that has seen everything up to there.
-    pub(super) fn read(&self, prefix: &str, cursor: u64, limit: usize) -> Result<Vec<Event>, Expired> {
+    pub(super) fn read(&self, prefix: &str, cursor: u64, limit: usize) -> Result<Vec<Arc<Event>>, Expired> {
         let oldest = self.forgotten(prefix);
         if cursor < oldest {
             return Err(Expired { requested: cursor, oldest });
         }
-        Ok(self.events_after(prefix, cursor).take(limit).cloned().collect())
+        Ok(self.partitions.get(prefix).map(|found| found.log.after(cursor, limit)).unwrap_or_default())
     }
 
     /// Forgets all events, so that every reader that is not up to date has expired.
-    pub(super) fn compact(&mut self) {
+    pub(super) fn compact(&mut self) -> Vec<Prefix> {
         self.compacted = self.revision;
+        self.age(self.revision)
+    }
+
+    /// Forgets the events up to `revision`, because they are old. Gives back the prefixes that are gone with them.
+    pub(super) fn age(&mut self, revision: u64) -> Vec<Prefix> {
+        self.aged = self.aged.max(revision);
         for partition in self.partitions.values_mut() {
-            partition.log.clear();
+            let before = partition.log.bytes();
+            partition.log.forget_until(revision);
+            self.log_bytes -= before - partition.log.bytes();
         }
+        let is_gone = |found: &Partition| found.withdrawn && found.objects.is_empty() && found.log.len() == 0;
+        let gone = self.partitions.extract_if(|_, found| is_gone(found));
+        let gone: HashMap<Prefix, u64> = gone.map(|(name, found)| (name, found.last_change)).collect();
+        let names = gone.keys().cloned().collect();
+        self.gone.extend(gone);
+        names
+    }
+
+    /// Nobody writes under a prefix any longer. It goes when nothing is stored there, with its last event: watchers
+    /// are still to hear of that.
+    pub(super) fn withdraw(&mut self, prefix: &str) {
+        if let Some(partition) = self.partitions.get_mut(prefix) {
+            partition.withdrawn = true;
+        }
+    }
+
+    /// How many prefixes have something stored, or to tell.
+    #[cfg(test)]
+    pub(super) fn partitions(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// How many bytes are kept for the sake of the past.
+    #[cfg(test)]
+    pub(super) fn log_bytes(&self) -> usize {
+        self.log_bytes
     }
 
     fn commit(&mut self, prefix: &Prefix, key: &Key, new: Option<Document>, change: Change) {
         self.revision += 1;
-        let capacity = self.capacity;
+        let gone = &mut self.gone;
         let partition = self.partitions.entry(prefix.clone()).or_insert_with(|| Partition {
             objects: OrdMap::new(),
-            log: Log::new(capacity, 0),
+            log: Log::new(gone.remove(prefix).unwrap_or_default()),
             last_change: 0,
+            withdrawn: false,
         });
         partition.last_change = self.revision;
+        partition.withdrawn &= new.is_none();
         match new {
             Some(document) => partition.objects.insert(key.clone(), document),
             None => partition.objects.remove(key),
         };
+        let before = partition.log.bytes();
         partition.log.push(Event { revision: self.revision, key: key.clone(), change });
+        if partition.log.len() > self.limits.events_per_prefix {
+            partition.log.forget_first();
+        }
+        self.log_bytes = self.log_bytes - before + partition.log.bytes();
+        while self.log_bytes > self.limits.log_bytes && self.forget_oldest() {}
+    }
+
+    /// Forgets the oldest event of all. False when there is none.
+    fn forget_oldest(&mut self) -> bool {
+        let oldest = self.partitions.values_mut().min_by_key(|found| found.log.oldest().unwrap_or(u64::MAX));
+        let Some(partition) = oldest.filter(|found| found.log.len() > 0) else { return false };
+        let before = partition.log.bytes();
+        partition.log.forget_first();
+        self.log_bytes -= before - partition.log.bytes();
+        true
     }
 
     fn holds(&self, guard: &Guard) -> bool {
@@ -162,12 +236,33 @@ impl State {
         }
     }
 
-    fn events_after(&self, prefix: &str, revision: u64) -> impl DoubleEndedIterator<Item = &Event> {
-        self.partitions.get(prefix).into_iter().flat_map(move |found| found.log.after(revision))
-    }
-
     fn forgotten(&self, prefix: &str) -> u64 {
-        self.partitions.get(prefix).map_or(0, |found| found.log.forgotten())
+        let gone = || self.gone.get(prefix).copied().unwrap_or_default();
+        self.partitions.get(prefix).map_or_else(gone, |found| found.log.forgotten())
+    }
+}
+
+/// The newest map, and the log that leads back to an older one.
+#[derive(Debug)]
+pub(super) struct Past {
+    newest: Snapshot,
+    log: Log,
+    revision: u64,
+}
+
+impl Past {
+    /// The map as it was: the newest one with the later events undone. Takes its time, and needs no lock.
+    pub(super) fn snapshot(self) -> Snapshot {
+        let mut objects = self.newest.objects;
+        for event in self.log.back_to(self.revision) {
+            match &event.change {
+                Change::Created { .. } => objects.remove(&event.key),
+                Change::Updated { old, .. } | Change::Deleted { old } => {
+                    objects.insert(event.key.clone(), old.clone())
+                }
+            };
+        }
+        Snapshot { revision: self.revision, objects }
     }
 }
 
@@ -190,6 +285,11 @@ impl Key {
 
     pub(crate) fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The part after the namespace.
+    pub(crate) fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
     }
 }
 

@@ -1,14 +1,19 @@
 //! The versioned map behind a lock, with watchers that can wait.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    future::pending,
+    sync::Arc,
+    time::Duration,
+};
 
 use parking_lot::Mutex;
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
 use super::{
     document::{Document, Draft},
     log::Event,
-    state::{Expired, Guard, Key, Mismatch, NotCreated, Prefix, Snapshot, State},
+    state::{Expired, Guard, Key, Limits, Mismatch, NotCreated, Prefix, Snapshot, State},
 };
 
 /// A handle on the versioned map. Clones share it.
@@ -18,18 +23,45 @@ pub(crate) struct Store(Arc<Mutex<Inner>>);
 #[derive(Debug)]
 struct Inner {
     state: State,
+    age: Age,
+    /// Maps of the past that somebody reads page by page, the newest last. Each shares most of its tree.
+    kept: VecDeque<(Prefix, Snapshot)>,
     /// Wakes who waits for any revision.
     any: watch::Sender<u64>,
     /// Wakes the watchers of a prefix. An entry exists once somebody has watched.
     signals: HashMap<Prefix, watch::Sender<u64>>,
 }
 
+/// Which revision is how old, to the nearest five minutes.
+#[derive(Debug)]
+struct Age {
+    at: Instant,
+    revision: u64,
+}
+
+impl Age {
+    /// Up to which revision the past is too old, if that is known to have moved.
+    ///
+    /// Source: apiserver `storage/etcd3.compactor`: every five minutes it compacts to where it was the last time.
+    fn too_old(&mut self, now: Instant, current: u64) -> Option<u64> {
+        let passed = now.saturating_duration_since(self.at);
+        if passed < COMPACTION_INTERVAL {
+            return None;
+        }
+        let old = if passed < 2 * COMPACTION_INTERVAL { self.revision } else { current };
+        *self = Self { at: now, revision: current };
+        Some(old)
+    }
+}
+
 impl Store {
-    /// An empty store at `revision`, whose prefixes remember `events_per_prefix` events each.
-    pub(crate) fn new(events_per_prefix: usize, revision: u64) -> Self {
-        let state = State::new(events_per_prefix, revision);
-        let any = watch::Sender::new(state.revision());
-        Self(Arc::new(Mutex::new(Inner { state, any, signals: HashMap::new() })))
+    /// An empty store at `revision`.
+    pub(crate) fn new(limits: Limits, revision: u64) -> Self {
+        let state = State::new(limits, revision);
+        let age = Age { at: Instant::now(), revision };
+        let any = watch::Sender::new(revision);
+        let inner = Inner { state, age, kept: VecDeque::new(), any, signals: HashMap::new() };
+        Self(Arc::new(Mutex::new(inner)))
     }
 
     pub(crate) fn revision(&self) -> u64 {
@@ -44,8 +76,31 @@ impl Store {
         self.0.lock().state.snapshot(prefix)
     }
 
-    pub(crate) fn snapshot_at(&self, prefix: &str, revision: u64) -> Result<Snapshot, Expired> {
-        self.0.lock().state.snapshot_at(prefix, revision)
+    /// The objects of a prefix as they were at `revision`.
+    pub(crate) fn snapshot_at(&self, prefix: &Prefix, revision: u64) -> Result<Snapshot, Expired> {
+        let past = {
+            let mut inner = self.0.lock();
+            inner.forget_old();
+            let past = inner.state.past(prefix, revision)?;
+            let kept = |(of, kept): &&(Prefix, Snapshot)| of == prefix && kept.revision == revision;
+            if let Some((_, kept)) = inner.kept.iter().find(kept) {
+                return Ok(kept.clone());
+            }
+            past
+        };
+        let snapshot = past.snapshot();
+        self.keep(prefix, &snapshot);
+        Ok(snapshot)
+    }
+
+    /// Keeps a snapshot that is read page by page, so that the next page finds it.
+    pub(crate) fn keep(&self, prefix: &Prefix, snapshot: &Snapshot) {
+        let mut inner = self.0.lock();
+        inner.kept.retain(|(of, kept)| of != prefix || kept.revision != snapshot.revision);
+        if inner.kept.len() == KEPT_SNAPSHOTS {
+            inner.kept.pop_front();
+        }
+        inner.kept.push_back((prefix.clone(), snapshot.clone()));
     }
 
     /// The revision of the newest write under a prefix; 0 when there was none.
@@ -78,7 +133,15 @@ impl Store {
     }
 
     pub(crate) fn compact(&self) {
-        self.0.lock().state.compact();
+        let mut inner = self.0.lock();
+        let gone = inner.state.compact();
+        inner.signals.retain(|prefix, _| !gone.contains(prefix));
+        inner.kept.clear();
+    }
+
+    /// Nobody writes under a prefix any longer: it goes with its last event.
+    pub(crate) fn withdraw(&self, prefix: &str) {
+        self.0.lock().state.withdraw(prefix);
     }
 
     /// Watches a prefix for the events after `revision`.
@@ -108,6 +171,7 @@ impl Store {
 
     fn write<T>(&self, prefix: &str, change: impl FnOnce(&mut State) -> T) -> T {
         let mut inner = self.0.lock();
+        inner.forget_old();
         let before = inner.state.revision();
         let result = change(&mut inner.state);
         let after = inner.state.revision();
@@ -122,6 +186,14 @@ impl Store {
 }
 
 impl Inner {
+    fn forget_old(&mut self) {
+        if let Some(old) = self.age.too_old(Instant::now(), self.state.revision()) {
+            let gone = self.state.age(old);
+            self.signals.retain(|prefix, _| !gone.contains(prefix));
+            self.kept.retain(|(_, kept)| kept.revision >= old);
+        }
+    }
+
     fn watcher(&mut self, store: &Store, prefix: &Prefix, cursor: u64) -> Watcher {
         let signal = self.signals.entry(prefix.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe();
         Watcher { store: store.clone(), prefix: prefix.clone(), cursor, signal }
@@ -142,7 +214,7 @@ impl Watcher {
     ///
     /// # Errors
     /// [`Expired`] when the log has moved past the watcher.
-    pub(crate) fn read(&mut self, limit: usize) -> Result<Vec<Event>, Expired> {
+    pub(crate) fn read(&mut self, limit: usize) -> Result<Vec<Arc<Event>>, Expired> {
         // First mark the signal as seen, then look: an event between the two wakes once more than needed.
         self.signal.borrow_and_update();
         let inner = self.store.0.lock();
@@ -167,7 +239,14 @@ impl Watcher {
     /// # Cancel safety
     /// Nothing is lost when the future is dropped.
     pub(crate) async fn changed(&mut self) {
-        // The sender lives in the store, which the watcher holds.
-        let _ = self.signal.changed().await;
+        if self.signal.changed().await.is_err() {
+            // The prefix is gone, and whoever watches it is told so elsewhere.
+            pending::<()>().await;
+        }
     }
 }
+
+/// Source: apiserver `--etcd-compaction-interval`.
+const COMPACTION_INTERVAL: Duration = Duration::from_secs(5 * 60);
+/// How many maps of the past are kept for readers that go page by page.
+const KEPT_SNAPSHOTS: usize = 8;

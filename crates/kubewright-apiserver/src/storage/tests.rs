@@ -1,11 +1,11 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use proptest::prelude::*;
 
 use super::{
     document::Draft,
     log::Change,
-    state::{Expired, Guard, Key, NotCreated, Prefix, State},
+    state::{Expired, Guard, Key, Limits, NotCreated, Prefix, State},
     store::Store,
 };
 
@@ -18,6 +18,10 @@ fn draft(text: &str) -> Draft {
 
 fn text(revision: u64, text: &str) -> String {
     format!(r#"{{"metadata":{{"resourceVersion":"{revision}"}},"data":"{text}"}}"#)
+}
+
+fn limits(events_per_prefix: usize) -> Limits {
+    Limits { events_per_prefix, log_bytes: usize::MAX }
 }
 
 fn prefix() -> Prefix {
@@ -37,7 +41,7 @@ fn document_says_its_revision_and_its_metadata() {
 
 #[test]
 fn every_write_takes_one_revision_and_a_no_op_takes_none() {
-    let mut state = State::new(10, 1);
+    let mut state = State::new(limits(10), 1);
     let key = Key::new("a", "x");
     let first = state.create(&prefix(), &key, &draft("1"), &[]).unwrap();
     assert_eq!(state.revision(), first.revision());
@@ -55,7 +59,7 @@ fn every_write_takes_one_revision_and_a_no_op_takes_none() {
 
 #[test]
 fn a_guard_refuses_what_was_read_too_early() {
-    let mut state = State::new(10, 1);
+    let mut state = State::new(limits(10), 1);
     let parent = Key::new("", "n");
     let read = state.create(&"namespaces".into(), &parent, &draft("1"), &[]).unwrap();
     let guard = Guard { prefix: "namespaces", key: parent.clone(), revision: read.revision() };
@@ -73,7 +77,7 @@ fn a_guard_refuses_what_was_read_too_early() {
 
 #[test]
 fn keys_are_ordered_as_one_string() {
-    let mut state = State::new(10, 1);
+    let mut state = State::new(limits(10), 1);
     for namespace in ["a", "a-b"] {
         state.create(&prefix(), &Key::new(namespace, "x"), &draft("1"), &[]).unwrap();
     }
@@ -87,7 +91,7 @@ fn keys_are_ordered_as_one_string() {
 
 #[test]
 fn a_reader_behind_the_log_has_expired() {
-    let mut state = State::new(2, 1);
+    let mut state = State::new(limits(2), 1);
     let key = Key::new("", "x");
     let mut last = state.create(&prefix(), &key, &draft("0"), &[]).unwrap();
     for round in 1..4 {
@@ -96,12 +100,12 @@ fn a_reader_behind_the_log_has_expired() {
     // Revisions 2 to 5 were written, and the log holds the last two.
     assert_eq!(state.read("pods", 2, 10).unwrap_err(), Expired { requested: 2, oldest: 3 });
     assert_eq!(state.read("pods", 3, 10).unwrap().len(), 2);
-    assert_eq!(state.snapshot_at("pods", 2).unwrap_err().to_string(), "too old resource version: 2 (3)");
+    assert_eq!(state.past("pods", 2).unwrap_err().to_string(), "too old resource version: 2 (3)");
 }
 
 #[test]
 fn compaction_expires_new_readers_but_not_one_that_is_up_to_date() {
-    let store = Store::new(10, 1);
+    let store = Store::new(limits(10), 1);
     store.create(&prefix(), &Key::new("", "x"), &draft("0"), &[]).unwrap();
     let (_, mut current) = store.snapshot_and_watch(&prefix());
     let mut behind = store.watch(&prefix(), 1).unwrap();
@@ -115,7 +119,7 @@ fn compaction_expires_new_readers_but_not_one_that_is_up_to_date() {
 
 #[tokio::test]
 async fn a_watcher_wakes_for_its_own_prefix() {
-    let store = Store::new(10, 1);
+    let store = Store::new(limits(10), 1);
     let mut watcher = store.watch(&prefix(), 1).unwrap();
     let waiting = async {
         watcher.changed().await;
@@ -130,6 +134,79 @@ async fn a_watcher_wakes_for_its_own_prefix() {
     let (seen, ()) = tokio::join!(waiting, writing);
     assert_eq!(seen, 1);
     store.reached(3).await;
+}
+
+#[test]
+fn all_logs_together_are_bounded_and_the_oldest_events_go_first() {
+    let log_bytes = 2000;
+    let mut state = State::new(Limits { events_per_prefix: 100, log_bytes }, 1);
+    let long = "x".repeat(300);
+    for prefix in ["a", "b"] {
+        let key = Key::new("", "x");
+        let mut last = state.create(&prefix.into(), &key, &draft(&long), &[]).unwrap();
+        for round in 0..5 {
+            let text = format!("{long}{round}");
+            last = state.replace(&prefix.into(), &key, last.revision(), &draft(&text)).unwrap();
+            assert!(state.log_bytes() <= log_bytes);
+        }
+    }
+    assert!(state.read("a", 1, 10).is_err(), "older");
+    assert!(!state.read("b", state.revision() - 2, 10).unwrap().is_empty());
+    state.compact();
+    assert_eq!(state.log_bytes(), 0);
+}
+
+#[test]
+fn a_prefix_that_is_withdrawn_goes_with_its_last_event_and_may_come_back() {
+    let mut state = State::new(limits(10), 1);
+    let key = Key::new("", "x");
+    let made = state.create(&prefix(), &key, &draft("1"), &[]).unwrap();
+    state.withdraw("pods");
+    state.age(made.revision());
+    assert!(state.get("pods", &key).is_some(), "not while something is stored");
+    let gone = state.remove(&prefix(), &key, made.revision()).unwrap();
+    assert_eq!(state.read("pods", made.revision(), 10).unwrap().len(), 1, "watchers hear of the end");
+    assert_eq!(state.age(gone.revision()), [prefix()]);
+    assert_eq!((state.log_bytes(), state.partitions()), (0, 0));
+    assert!(state.read("pods", made.revision(), 10).is_err());
+    state.create(&prefix(), &key, &draft("2"), &[]).unwrap();
+    assert!(state.read("pods", made.revision(), 10).is_err());
+    assert_eq!(state.read("pods", gone.revision(), 10).unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_past_is_kept_for_five_minutes_and_a_quiet_prefix_can_still_be_watched() {
+    let store = Store::new(limits(10), 1);
+    let create = |prefix: &str, name: &str| {
+        store.create(&prefix.into(), &Key::new("", name), &draft("1"), &[]).unwrap().revision()
+    };
+    let quiet = create("quiet", "x");
+    let first = create("pods", "a");
+    tokio::time::advance(Duration::from_secs(299)).await;
+    let second = create("pods", "b");
+    tokio::time::advance(Duration::from_secs(2)).await;
+    assert_eq!(store.snapshot_at(&prefix(), first).unwrap().objects.len(), 1);
+    tokio::time::advance(Duration::from_secs(301)).await;
+    let third = create("pods", "c");
+    assert!(store.snapshot_at(&prefix(), first).is_err());
+    assert!(store.watch(&prefix(), first).is_err());
+    assert_eq!(store.snapshot_at(&prefix(), second).unwrap().objects.len(), 2);
+    assert!(store.watch(&"quiet".into(), quiet).is_ok());
+    tokio::time::advance(Duration::from_secs(3600)).await;
+    assert!(store.snapshot_at(&prefix(), second).is_err());
+    assert!(store.watch(&prefix(), third).is_ok());
+}
+
+#[test]
+fn a_snapshot_that_is_kept_reads_as_it_was() {
+    let store = Store::new(limits(1), 1);
+    let made = store.create(&prefix(), &Key::new("", "a"), &draft("1"), &[]).unwrap();
+    store.create(&prefix(), &Key::new("", "b"), &draft("1"), &[]).unwrap();
+    for _ in 0..2 {
+        assert_eq!(store.snapshot_at(&prefix(), made.revision()).unwrap().objects.len(), 1);
+    }
+    store.compact();
+    assert!(store.snapshot_at(&prefix(), made.revision()).is_err());
 }
 
 /// What a test does to the store.
@@ -153,7 +230,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 type Model = BTreeMap<String, String>;
 
 fn run(steps: &[Step], capacity: usize) -> (State, BTreeMap<u64, Model>) {
-    let mut state = State::new(capacity, 1);
+    let mut state = State::new(limits(capacity), 1);
     let mut model = Model::new();
     let mut history = BTreeMap::from([(state.revision(), model.clone())]);
     for step in steps {
@@ -201,8 +278,8 @@ proptest! {
     fn every_revision_within_the_log_reads_as_it_was(steps in steps(), capacity in 1..80usize) {
         let (state, history) = run(&steps, capacity);
         for (revision, model) in &history {
-            if let Ok(snapshot) = state.snapshot_at("pods", *revision) {
-                prop_assert_eq!(&texts(&snapshot), model);
+            if let Ok(past) = state.past("pods", *revision) {
+                prop_assert_eq!(&texts(&past.snapshot()), model);
             } else {
                 prop_assert!(history.len() > capacity, "nothing may expire before the log is full");
             }
@@ -231,9 +308,8 @@ proptest! {
                             let before = replayed.insert(event.key.to_string(), text(new.bytes()));
                             prop_assert_eq!(before, Some(text(old.bytes())));
                         }
-                        Change::Deleted { old, gone } => {
+                        Change::Deleted { old } => {
                             prop_assert_eq!(replayed.remove(event.key.as_str()), Some(text(old.bytes())));
-                            prop_assert_eq!(gone.revision(), event.revision);
                         }
                     }
                 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
+use futures::{StreamExt, stream};
 use http::{HeaderValue, Response, StatusCode, header};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    accept::{Accept, Encoding, Form},
+    accept::{Accept, Encoding, Form, IncludeObject},
     body::Body,
     status::Status,
     table::Table,
@@ -45,17 +46,17 @@ impl Reply {
 
     /// Writes the answer in the form that the client wants.
     pub(crate) fn render(self, accept: Accept, now: Timestamp) -> Response<Body> {
-        let (code, bytes) = match self {
+        let (code, body) = match self {
             Self::Object { code, kind, document } => {
-                (code, render_object(&kind, &document, accept.form, now))
+                (code, Whole::Bytes(render_object(&kind, &document, accept.form, now)))
             }
-            Self::List(list) => (StatusCode::OK, list.render(accept.form, now)),
-            Self::Value { code, value } => (code, value.to_string().into()),
+            Self::List(list) => (StatusCode::OK, Whole::Frames(ListFrames::new(list, accept.form, now))),
+            Self::Value { code, value } => (code, Whole::Bytes(value.to_string().into())),
             Self::Stream(body) => return respond(StatusCode::OK, "application/json", body),
         };
         match accept.encoding {
-            Encoding::Json => respond(code, "application/json", Body::full(bytes)),
-            Encoding::Yaml => match yaml(&bytes) {
+            Encoding::Json => respond(code, "application/json", body.stream()),
+            Encoding::Yaml => match yaml(&body.collect()) {
                 Ok(text) => respond(code, "application/yaml", Body::full(text)),
                 Err(error) => json_response(&Status::internal_error(error)),
             },
@@ -63,8 +64,112 @@ impl Reply {
     }
 }
 
+/// An answer that is there, or one that is written while it is sent.
+enum Whole {
+    Bytes(Bytes),
+    Frames(ListFrames),
+}
+
+impl Whole {
+    /// A list that fits a frame is sent as a whole, with its length.
+    fn stream(self) -> Body {
+        match self {
+            Self::Bytes(bytes) => Body::full(bytes),
+            Self::Frames(mut frames) => {
+                let first = frames.next().unwrap_or_default();
+                if frames.is_done() {
+                    return Body::full(first);
+                }
+                let rest = stream::unfold(frames, async |mut frames| {
+                    // A long list is always ready, and others want to run as well.
+                    tokio::task::coop::consume_budget().await;
+                    frames.next().map(|frame| (Ok(frame), frames))
+                });
+                Body::frames(stream::once(async { Ok(first) }).chain(rest))
+            }
+        }
+    }
+
+    fn collect(self) -> Bytes {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Frames(frames) => frames.flatten().collect(),
+        }
+    }
+}
+
+/// Writes a list frame by frame, so that it is never in memory as a whole.
+struct ListFrames {
+    list: List,
+    form: Form,
+    now: Timestamp,
+    /// The next document; `None` once the end is written.
+    next: Option<usize>,
+}
+
+impl ListFrames {
+    fn new(list: List, form: Form, now: Timestamp) -> Self {
+        Self { list, form, now, next: Some(0) }
+    }
+
+    fn is_done(&self) -> bool {
+        self.next.is_none()
+    }
+
+    fn head(&self) -> String {
+        let metadata = self.list.metadata();
+        let head = match self.form {
+            Form::Table(include) => return self.table(include).head(&metadata, true),
+            Form::Metadata => {
+                json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
+            }
+            Form::Object => json!({
+                "kind": self.list.kind.list_kind, "apiVersion": self.list.kind.api_version(), "metadata": metadata,
+            }),
+        };
+        let head = head.to_string();
+        format!("{},\"items\":[", head.strip_suffix('}').unwrap_or(&head))
+    }
+
+    fn item(&self, bytes: &mut BytesMut, document: &Document) {
+        match self.form {
+            Form::Table(include) => self.table(include).row(bytes, document),
+            Form::Metadata => bytes.put_slice(&metadata_only(document)),
+            Form::Object => self.list.item(bytes, document),
+        }
+    }
+
+    fn table(&self, include: IncludeObject) -> Table<'_> {
+        Table { kind: &self.list.kind, include, now: self.now }
+    }
+}
+
+impl Iterator for ListFrames {
+    type Item = Bytes;
+
+    fn next(&mut self) -> Option<Bytes> {
+        let mut index = self.next?;
+        let mut bytes = BytesMut::with_capacity(FRAME_BYTES);
+        if index == 0 {
+            bytes.put_slice(self.head().as_bytes());
+        }
+        while bytes.len() < FRAME_BYTES && index < self.list.documents.len() {
+            if index > 0 {
+                bytes.put_u8(b',');
+            }
+            self.item(&mut bytes, &self.list.documents[index]);
+            index += 1;
+        }
+        self.next = (index < self.list.documents.len()).then_some(index);
+        if self.next.is_none() {
+            bytes.put_slice(b"]}");
+        }
+        Some(bytes.freeze())
+    }
+}
+
 impl List {
-    fn render(&self, form: Form, now: Timestamp) -> Bytes {
+    fn metadata(&self) -> Value {
         let mut metadata = json!({"resourceVersion": self.revision.to_string()});
         if let Some(token) = &self.continue_token {
             metadata["continue"] = token.as_str().into();
@@ -72,22 +177,7 @@ impl List {
         if let Some(remaining) = self.remaining {
             metadata["remainingItemCount"] = remaining.into();
         }
-        match form {
-            Form::Table(include) => {
-                let table = Table { kind: &self.kind, include, now };
-                table.render(&self.documents, &metadata, true).to_string().into()
-            }
-            Form::Metadata => {
-                let head = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata});
-                join(&head, &self.documents, |bytes, document| bytes.put_slice(&metadata_only(document)))
-            }
-            Form::Object => {
-                let head = json!({
-                    "kind": self.kind.list_kind, "apiVersion": self.kind.api_version(), "metadata": metadata,
-                });
-                join(&head, &self.documents, |bytes, document| self.item(bytes, document))
-            }
-        }
+        metadata
     }
 
     /// An item of the list. Items of built-in kinds do not repeat kind and version.
@@ -106,10 +196,7 @@ fn render_object(kind: &Kind, document: &Document, form: Form, now: Timestamp) -
     match form {
         Form::Object => kind.shown(document),
         Form::Metadata => metadata_only(document),
-        Form::Table(include) => {
-            let metadata = json!({"resourceVersion": document.revision().to_string()});
-            Table { kind, include, now }.render([document], &metadata, true).to_string().into()
-        }
+        Form::Table(include) => Table { kind, include, now }.of_one(document, true),
     }
 }
 
@@ -120,22 +207,6 @@ pub(crate) fn metadata_only(document: &Document) -> Bytes {
     bytes.put_slice(HEAD);
     bytes.put_slice(document.metadata());
     bytes.put_u8(b'}');
-    bytes.freeze()
-}
-
-fn join(head: &Value, documents: &[Document], item: impl Fn(&mut BytesMut, &Document)) -> Bytes {
-    let size: usize = documents.iter().map(|document| document.bytes().len() + 1).sum();
-    let head = head.to_string();
-    let mut bytes = BytesMut::with_capacity(head.len() + size + 16);
-    bytes.put_slice(head.strip_suffix('}').unwrap_or(&head).as_bytes());
-    bytes.put_slice(b",\"items\":[");
-    for (index, document) in documents.iter().enumerate() {
-        if index > 0 {
-            bytes.put_u8(b',');
-        }
-        item(&mut bytes, document);
-    }
-    bytes.put_slice(b"]}");
     bytes.freeze()
 }
 
@@ -167,3 +238,6 @@ fn yaml(bytes: &[u8]) -> Result<String, Box<dyn std::error::Error>> {
     let value: Value = serde_json::from_slice(bytes)?;
     Ok(serde_saphyr::to_string(&value)?)
 }
+
+/// From which size on a frame is sent. It ends with the object that reaches it.
+const FRAME_BYTES: usize = 64 * 1024;

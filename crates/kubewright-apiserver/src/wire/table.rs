@@ -1,9 +1,10 @@
 //! Objects as the rows of a table, for `kubectl get`.
 
+use bytes::{BufMut, Bytes, BytesMut};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{accept::IncludeObject, json_path};
+use super::{accept::IncludeObject, json_path, reply::metadata_only};
 use crate::{
     kind::{Cell, Column, Kind},
     object::Object,
@@ -21,37 +22,62 @@ pub(crate) struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// A table with a row per document. `with_columns` is false for all but the first event of a watch.
-    pub(crate) fn render<'d>(
-        &self,
-        documents: impl IntoIterator<Item = &'d Document>,
-        list_metadata: &Value,
-        with_columns: bool,
-    ) -> Value {
-        let rows: Vec<Value> = documents.into_iter().map(|document| self.row(document)).collect();
-        let columns: Vec<Value> =
-            if with_columns { self.kind.columns.iter().map(definition).collect() } else { Vec::new() };
-        json!({
-            "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": list_metadata,
-            "columnDefinitions": columns, "rows": rows,
-        })
+    /// A table of one row. `with_columns` is false for all but the first event of a watch.
+    pub(crate) fn of_one(&self, document: &Document, with_columns: bool) -> Bytes {
+        let metadata = json!({"resourceVersion": document.revision().to_string()});
+        let mut bytes = BytesMut::with_capacity(512);
+        bytes.put_slice(self.head(&metadata, with_columns).as_bytes());
+        self.row(&mut bytes, document);
+        bytes.put_slice(Self::TAIL);
+        bytes.freeze()
     }
 
-    fn row(&self, document: &Document) -> Value {
-        let object = Object::decode(document);
-        let cells: Vec<Value> = self.kind.columns.iter().map(|column| self.cell(column, &object)).collect();
-        let included = match self.include {
-            IncludeObject::None => Value::Null,
-            IncludeObject::Metadata => json!({
-                "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object.metadata(),
-            }),
-            IncludeObject::Object => {
-                let mut shown = object;
-                self.kind.to_shown(&mut shown);
-                shown.0.into()
+    /// Everything before the first row.
+    pub(crate) fn head(&self, list_metadata: &Value, with_columns: bool) -> String {
+        let columns: Vec<Value> =
+            if with_columns { self.kind.columns.iter().map(definition).collect() } else { Vec::new() };
+        let head = json!({
+            "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": list_metadata,
+            "columnDefinitions": columns,
+        })
+        .to_string();
+        format!("{},\"rows\":[", head.strip_suffix('}').unwrap_or(&head))
+    }
+
+    /// Everything after the last row.
+    pub(crate) const TAIL: &'static [u8] = b"]}";
+
+    /// Writes a row. Only the cells are made of the decoded object, and only of as much of it as they show.
+    pub(crate) fn row(&self, bytes: &mut BytesMut, document: &Document) {
+        let object = self.shown_part(document);
+        bytes.put_slice(b"{\"cells\":[");
+        for (index, column) in self.kind.columns.iter().enumerate() {
+            if index > 0 {
+                bytes.put_u8(b',');
             }
+            // Writing a `Value` to memory cannot fail: its keys are strings and its numbers are finite.
+            let _ = serde_json::to_writer((&mut *bytes).writer(), &self.cell(column, &object));
+        }
+        bytes.put_slice(b"],\"object\":");
+        match self.include {
+            IncludeObject::None => bytes.put_slice(b"null"),
+            IncludeObject::Metadata => bytes.put_slice(&metadata_only(document)),
+            IncludeObject::Object => bytes.put_slice(&self.kind.shown(document)),
+        }
+        bytes.put_u8(b'}');
+    }
+
+    /// The object without those parts of its metadata that no column of its kind shows.
+    fn shown_part(&self, document: &Document) -> Object {
+        let shows_metadata = |column: &Column| match &column.cell {
+            Cell::Path(path) => path.contains("metadata") && path != ".metadata.creationTimestamp",
+            Cell::Age | Cell::Computed(_) => false,
         };
-        json!({"cells": cells, "object": included})
+        if self.kind.columns.iter().any(shows_metadata) {
+            Object::decode(document)
+        } else {
+            Object::decode_in_brief(document)
+        }
     }
 
     fn cell(&self, column: &Column, object: &Object) -> Value {
