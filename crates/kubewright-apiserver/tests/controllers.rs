@@ -20,6 +20,7 @@ use kube::{
 };
 use kubewright_apiserver::{Controllers, Fault, RequestInfo, Status, Verb};
 use serde_json::json;
+use tokio::task::JoinSet;
 
 /// Looks until `fact` holds. Virtual time passes in between, and an hour of it is enough for anything.
 async fn eventually<F: Future<Output = bool>>(what: &str, fact: impl Fn() -> F) {
@@ -246,20 +247,19 @@ async fn no_object_outlives_its_namespace() {
         let namespace = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
         namespaces.create(&PostParams::default(), &namespace).await.unwrap();
         let config_maps: Api<ConfigMap> = Api::namespaced(client.clone(), &name);
-        let writer = {
-            let config_maps = config_maps.clone();
-            tokio::spawn(async move {
-                for object in 0.. {
-                    let name = format!("c-{object}");
-                    let config_map = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
-                    if config_maps.create(&PostParams::default(), &config_map).await.is_err() {
-                        break;
-                    }
+        let mut writer = JoinSet::new();
+        let written = config_maps.clone();
+        writer.spawn(async move {
+            for object in 0.. {
+                let name = format!("c-{object}");
+                let config_map = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+                if written.create(&PostParams::default(), &config_map).await.is_err() {
+                    break;
                 }
-            })
-        };
+            }
+        });
         namespaces.delete(&name, &DeleteParams::default()).await.unwrap();
-        writer.await.unwrap();
+        writer.join_all().await;
         eventually("the namespace is gone", async || namespaces.get_opt(&name).await.unwrap().is_none())
             .await;
         assert!(config_maps.list(&ListParams::default()).await.unwrap().items.is_empty(), "round {round}");

@@ -12,6 +12,7 @@ use kube::{
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchParams},
 };
 use serde_json::json;
+use tokio::task::JoinSet;
 
 #[tokio::test(start_paused = true)]
 async fn a_definition_is_established_and_served_at_once() {
@@ -220,23 +221,20 @@ async fn no_object_outlives_its_definition() {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     for round in 0..100 {
         let widgets = define_widgets(&client).await;
-        let writers: Vec<_> = (0..3)
-            .map(|writer| {
-                let widgets = widgets.clone();
-                tokio::spawn(async move {
-                    for object in 0.. {
-                        let name = format!("w-{writer}-{object}");
-                        if widgets.create(&PostParams::default(), &widget(&name, 1)).await.is_err() {
-                            break;
-                        }
+        let mut writers = JoinSet::new();
+        for writer in 0..3 {
+            let widgets = widgets.clone();
+            writers.spawn(async move {
+                for object in 0.. {
+                    let name = format!("w-{writer}-{object}");
+                    if widgets.create(&PostParams::default(), &widget(&name, 1)).await.is_err() {
+                        break;
                     }
-                })
-            })
-            .collect();
-        definitions.delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
-        for writer in writers {
-            writer.await.unwrap();
+                }
+            });
         }
+        definitions.delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
+        writers.join_all().await;
         assert!(definitions.get_opt("widgets.example.com").await.unwrap().is_none(), "round {round}");
         let widgets = define_widgets(&client).await;
         assert!(widgets.list(&ListParams::default()).await.unwrap().items.is_empty(), "round {round}");
@@ -249,18 +247,17 @@ async fn conflicting_names_go_to_one_definition_only() {
     let (_server, client) = start();
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     for round in 0..50 {
-        let claim = |plural: &str| {
+        let mut claims = JoinSet::new();
+        for plural in ["widgets", "gadgets", "gizmos"] {
             let mut definition = widget_definition();
             definition.metadata.name = Some(format!("{plural}.example.com"));
             definition.spec.names =
                 serde_json::from_value(json!({"plural": plural, "kind": "Widget"})).unwrap();
             let definitions = definitions.clone();
-            tokio::spawn(async move { definitions.create(&PostParams::default(), &definition).await })
-        };
-        let claims = [claim("widgets"), claim("gadgets"), claim("gizmos")];
-        for claim in claims {
-            claim.await.unwrap().unwrap();
+            claims
+                .spawn(async move { definitions.create(&PostParams::default(), &definition).await.unwrap() });
         }
+        claims.join_all().await;
         let all = definitions.list(&ListParams::default()).await.unwrap().items;
         let accepted = |definition: &CustomResourceDefinition| {
             let conditions = definition.status.as_ref().and_then(|status| status.conditions.as_deref());
