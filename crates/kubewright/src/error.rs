@@ -16,6 +16,20 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     })
 }
 
+/// An author's error, as a value whose type can be asked for.
+///
+/// `anyhow::Error` becomes a boxed error of a type of its own, in which nobody finds the [`TerminalError`](crate::reconcile::TerminalError) that it was made
+/// of; it has to be asked for the original.
+pub(crate) fn boxed<E: Into<BoxError> + 'static>(error: E) -> BoxError {
+    let mut error = Some(error);
+    if let Some(Some(anyhow)) =
+        (&mut error as &mut dyn Any).downcast_mut::<Option<anyhow::Error>>().map(Option::take)
+    {
+        return anyhow.reallocate_into_boxed_dyn_error_without_backtrace();
+    }
+    error.expect("it is taken two lines above only, which returns").into()
+}
+
 /// What a panic said.
 pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -504,3 +504,17 @@ fn handles_and_futures_go_to_other_threads() {
     drop(is_send(queue.get()));
     drop(is_send(queue.shut_down_with_drain()));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_is_being_processed_says_when_it_comes_again() {
+    let queue = Queue::new(QueueOptions::default());
+    queue.add("key");
+    assert_eq!(queue.comes_again_in(&"key"), None, "it is not being processed");
+    queue.get().await;
+    assert_eq!(queue.comes_again_in(&"key"), None, "nobody has asked for it");
+    queue.add_after("key", Duration::from_secs(60));
+    advance(Duration::from_secs(20)).await;
+    assert_eq!(queue.comes_again_in(&"key"), Some(Duration::from_secs(40)));
+    queue.add("key");
+    assert_eq!(queue.comes_again_in(&"key"), Some(Duration::ZERO));
+}

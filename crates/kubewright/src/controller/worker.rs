@@ -6,7 +6,7 @@ use futures::FutureExt;
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use super::{
     LogConstructor,
@@ -37,7 +37,7 @@ impl<R: RequestType> Crew<R> {
     /// One worker: works until the queue is shut down.
     pub(super) async fn work(self: Arc<Self>, queue: Queue<R>) {
         while let Some((request, priority)) = queue.get().await {
-            let outcome = self.reconcile(&request).await;
+            let (outcome, span) = self.reconcile(&request).await;
             let verdict = outcome.verdict();
             let options = AddOptions::new().priority(outcome.priority().unwrap_or(priority));
             if verdict.forget {
@@ -48,16 +48,18 @@ impl<R: RequestType> Crew<R> {
                 Requeue::RateLimited => queue.add_with(options.rate_limited(), [request.clone()]),
                 Requeue::After(after) => queue.add_with(options.after(after), [request.clone()]),
             }
+            span.in_scope(|| outcome.log(queue.comes_again_in(&request)));
             queue.done(&request);
         }
     }
 
-    async fn reconcile(&self, request: &R) -> Outcome {
+    /// How a reconcile ended, and the span of its log lines.
+    async fn reconcile(&self, request: &R) -> (Outcome, Span) {
         let deadline = self.reconciliation_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let context = Context::new(self.cancel.clone(), deadline);
         let span = (self.log_constructor)(&self.controller, request, context.reconcile_id());
         let context = context.with_span(span.clone());
-        async {
+        let outcome = async {
             let _working = self.metrics.working();
             let started = Instant::now();
             let (outcome, changes) =
@@ -71,18 +73,10 @@ impl<R: RequestType> Crew<R> {
                     "every reconcile writes something and wakes this request again: a hot loop"
                 );
             }
-            match &outcome {
-                Outcome::Done(_) => {}
-                Outcome::Failed(error) => {
-                    tracing::error!(error = %error::chain(error.as_ref()), "reconciler error");
-                }
-                Outcome::Panicked(message) => tracing::error!(message, "reconciler panicked"),
-                Outcome::TimedOut(timeout) => tracing::error!(?timeout, "reconciler timed out"),
-            }
             outcome
-        }
-        .instrument(span)
-        .await
+        };
+        let outcome = outcome.instrument(span.clone()).await;
+        (outcome, span)
     }
 
     async fn call(&self, context: Context, request: R, deadline: Option<Instant>) -> Outcome {

@@ -21,7 +21,7 @@ use crate::BoxError;
 /// ```
 pub fn from_fn<R, E, Fut, F>(reconcile: F) -> FromFn<F>
 where
-    E: Into<BoxError>,
+    E: Into<BoxError> + 'static,
     Fut: Future<Output = Result<Action, E>> + Send,
     F: Fn(Context, R) -> Fut + Send + Sync + 'static,
 {
@@ -36,7 +36,7 @@ pub struct FromFn<F> {
 
 impl<R, E, Fut, F> Reconciler<R> for FromFn<F>
 where
-    E: Into<BoxError>,
+    E: Into<BoxError> + 'static,
     Fut: Future<Output = Result<Action, E>> + Send,
     F: Fn(Context, R) -> Fut + Send + Sync + 'static,
 {

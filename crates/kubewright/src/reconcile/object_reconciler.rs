@@ -6,6 +6,7 @@ use super::{Action, Context, Reconciler, Request};
 use crate::{
     BoxError,
     client::{Client, Optional as _},
+    error,
     object::Object,
 };
 
@@ -14,7 +15,7 @@ use crate::{
 /// Source: controller-runtime `reconcile.ObjectReconciler`.
 pub trait ObjectReconciler<K>: Send + Sync + 'static {
     /// What goes wrong; anything that becomes a boxed error.
-    type Error: Into<BoxError>;
+    type Error: Into<BoxError> + 'static;
 
     /// Looks at `object` and does what is missing.
     fn reconcile(
@@ -42,7 +43,7 @@ impl<K: Object, T: ObjectReconciler<K>> Reconciler for AsReconciler<K, T> {
 
     async fn reconcile(&self, context: Context, request: Request) -> Result<Action, BoxError> {
         match self.client.get::<K>(&request).await.optional()? {
-            Some(object) => self.reconciler.reconcile(context, object).await.map_err(Into::into),
+            Some(object) => self.reconciler.reconcile(context, object).await.map_err(error::boxed),
             None => Ok(Action::await_change()),
         }
     }

@@ -3,7 +3,7 @@
 use std::{pin::Pin, sync::Arc};
 
 use super::{Action, Context, Request};
-use crate::BoxError;
+use crate::{BoxError, error};
 
 /// Drives the world to what the object of a request says.
 ///
@@ -21,7 +21,7 @@ use crate::BoxError;
 )]
 pub trait Reconciler<R = Request>: Send + Sync + 'static {
     /// What goes wrong; anything that becomes a boxed error.
-    type Error: Into<BoxError>;
+    type Error: Into<BoxError> + 'static;
 
     /// Looks at the object of `request` and does what is missing.
     fn reconcile(
@@ -58,6 +58,6 @@ impl<R: Send + 'static, T: Reconciler<R>> DynReconciler<R> for T {
         context: Context,
         request: R,
     ) -> Pin<Box<dyn Future<Output = Result<Action, BoxError>> + Send + '_>> {
-        Box::pin(async move { Reconciler::reconcile(self, context, request).await.map_err(Into::into) })
+        Box::pin(async move { Reconciler::reconcile(self, context, request).await.map_err(error::boxed) })
     }
 }

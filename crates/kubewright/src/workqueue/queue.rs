@@ -117,6 +117,12 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
         self.shared.num_requeues(key)
     }
 
+    /// How long it takes until a key that is being processed comes again: zero if as soon as it is [`done`](Self::done), `None` if nobody has asked
+    /// for it, or it is not being processed.
+    pub fn comes_again_in(&self, key: &K) -> Option<Duration> {
+        self.shared.comes_again_in(key)
+    }
+
     /// How many keys are ready, including those that were added while they are being processed. Keys that wait for their time
     /// do not count.
     pub fn len(&self) -> usize {

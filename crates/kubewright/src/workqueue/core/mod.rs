@@ -198,6 +198,17 @@ impl<K: Clone + Eq + Hash> Core<K> {
         self.limiter.num_requeues(key)
     }
 
+    /// How long after `now` a key that is being processed comes again: zero as soon as it is done, `None` if nobody has asked for it.
+    pub(super) fn comes_again_in(&mut self, key: &K, hash: KeyHash, now: Instant) -> Option<Duration> {
+        let now = self.catch_up(now);
+        let entry = &self.entries[self.running.address(&self.entries, hash, key)?];
+        match entry.pending {
+            Pending::No => None,
+            Pending::Waiting => Some(entry.at.saturating_since(now)),
+            Pending::Ready | Pending::Parked => Some(Duration::ZERO),
+        }
+    }
+
     /// How many keys are ready, with those that are still being processed from before. Keys that wait do not count.
     pub(super) fn len(&mut self, now: Instant) -> usize {
         self.catch_up(now);

@@ -45,13 +45,23 @@ impl Running {
         hash: KeyHash,
         key: &K,
     ) -> Option<(u32, Moment)> {
-        let position = (0..self.rows.len()).find(|&position| {
-            self.hashes[position] == hash && entries[self.rows[position].address].key == *key
-        })?;
+        let position = self.position(entries, hash, key)?;
         self.hashes.swap_remove(position);
         let Row { address, since } = self.rows.swap_remove(position);
         entries[address].is_running = false;
         Some((address, since))
+    }
+
+    /// Where the entry of a key is, if it is being processed.
+    pub(super) fn address<K: Eq>(&self, entries: &Entries<K>, hash: KeyHash, key: &K) -> Option<u32> {
+        self.position(entries, hash, key).map(|position| self.rows[position].address)
+    }
+
+    #[inline]
+    fn position<K: Eq>(&self, entries: &Entries<K>, hash: KeyHash, key: &K) -> Option<usize> {
+        (0..self.rows.len()).find(|&position| {
+            self.hashes[position] == hash && entries[self.rows[position].address].key == *key
+        })
     }
 
     /// Where the entries of all of them are.

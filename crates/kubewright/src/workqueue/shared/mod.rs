@@ -128,6 +128,11 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
         self.state.with(|state| state.core.num_requeues(key))
     }
 
+    pub(super) fn comes_again_in(&self, key: &K) -> Option<Duration> {
+        let (hash, now) = (self.hasher.hash(key), self.runtime.now());
+        self.change(|core| core.comes_again_in(key, hash, now))
+    }
+
     pub(super) fn len(&self) -> usize {
         let now = self.runtime.now();
         self.change(|core| core.len(now))
