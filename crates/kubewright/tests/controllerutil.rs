@@ -13,6 +13,8 @@ mod common;
 mod create_or_update;
 #[path = "controllerutil/finalizers.rs"]
 mod finalizers;
+#[path = "controllerutil/foreign.rs"]
+mod foreign;
 #[path = "controllerutil/owner.rs"]
 mod owner;
 #[path = "controllerutil/status.rs"]

@@ -83,17 +83,37 @@ pub enum ClientError {
         /// The kind.
         kind: Kind,
     },
+    /// Another object has taken the name of the one that was to be written, which is gone: what was computed for it holds for nobody.
+    #[error("failed to {verb} {kind} \"{key}\": another object has taken its name")]
+    Replaced {
+        /// The verb that was tried.
+        verb: &'static str,
+        /// The kind.
+        kind: Kind,
+        /// The object.
+        key: ObjectKey,
+    },
 }
 
 impl ClientError {
-    /// The object does not exist.
+    /// The object does not exist; another may have taken its name.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::Cache(error) if error.is_not_found()) || self.reason_is(Status::is_not_found)
+        match self {
+            Self::Cache(error) => error.is_not_found(),
+            Self::Replaced { .. } => true,
+            _ => self.reason_is(Status::is_not_found),
+        }
     }
 
-    /// Somebody else has changed the object since it was read.
+    /// Somebody else has changed the object since it was read, or has created it anew.
+    ///
+    /// A patch that names another `metadata.uid` than the object has is answered as an invalid change of that field.
     pub fn is_conflict(&self) -> bool {
-        self.reason_is(Status::is_conflict)
+        let is_of_uid = |status: &Status| {
+            let causes = status.details.iter().flat_map(|details| &details.causes);
+            status.is_invalid() && causes.into_iter().any(|cause| cause.field == "metadata.uid")
+        };
+        self.reason_is(|status| status.is_conflict() || is_of_uid(status))
     }
 
     /// There is an object of this name.

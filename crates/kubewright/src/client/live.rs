@@ -39,6 +39,17 @@ impl Live<'_> {
             .await
     }
 
+    /// One object as it comes, and as a `V`.
+    pub(crate) async fn get_document<V: View>(
+        &self,
+        kind: &Kind,
+        key: &ObjectKey,
+    ) -> Result<(Value, V), ClientError> {
+        let document = self.get_as::<Value>(kind, key).await?;
+        let object = request::read_answer("get", kind, key, &document)?;
+        Ok((document, object))
+    }
+
     /// Reads the objects that `options` ask for, in one request.
     pub async fn list<K: Object>(&self, options: &ListOptions) -> Result<Vec<K>, ClientError> {
         self.items(&Kind::of::<K>(), options).await

@@ -12,6 +12,7 @@
 //! - A request that may have been carried out is never sent again by itself: no POST is repeated.
 
 mod error;
+mod idle_writes;
 mod live;
 mod objects;
 mod own_writes;
@@ -30,7 +31,7 @@ pub use read::List;
 pub use sub_resource::{ObjectsSubResourceWriter, SubResourceWriter};
 pub(crate) use writes_of_task::count_changes;
 
-use self::own_writes::OwnWrites;
+use self::{idle_writes::IdleWrites, own_writes::OwnWrites};
 use crate::cache::Cache;
 
 /// Reads and writes the objects of one API server.
@@ -42,12 +43,19 @@ pub struct Client {
     cache: Cache,
     field_manager: Option<Arc<str>>,
     own_writes: Option<Arc<OwnWrites>>,
+    idle_writes: Arc<IdleWrites>,
 }
 
 impl Client {
     /// A client that reads from `cache` and writes through `kube`.
     pub fn new(kube: kube::Client, cache: Cache) -> Self {
-        Self { kube, cache, field_manager: None, own_writes: Some(Arc::default()) }
+        Self {
+            kube,
+            cache,
+            field_manager: None,
+            own_writes: Some(Arc::default()),
+            idle_writes: Arc::default(),
+        }
     }
 
     /// Names who writes, in `metadata.managedFields`; without it the API server takes the user agent's name.
@@ -72,6 +80,10 @@ impl Client {
     /// The HTTP client underneath, for what has no place here.
     pub fn kube(&self) -> &kube::Client {
         &self.kube
+    }
+
+    pub(crate) fn idle_writes(&self) -> &IdleWrites {
+        &self.idle_writes
     }
 
     /// Reads from the API server instead of the cache: slower, never older than the request.

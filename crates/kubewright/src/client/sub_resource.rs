@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{
     Client, ClientError, Objects,
-    request::{check_whole, encode, named, path},
+    request::{named, path},
 };
 use crate::object::{Object, ObjectKey, View};
 
@@ -85,11 +85,8 @@ impl<V: View + Resource> ObjectsSubResourceWriter<'_, V> {
     where
         V: Serialize,
     {
-        let kind = &self.objects.kind;
-        check_whole::<V>("update", kind)?;
-        let key = named(kind, object)?;
-        let body = encode(kind, &key, object)?;
-        self.objects.replace(&key, Some(self.name), body).await
+        let key = named(&self.objects.kind, object)?;
+        self.objects.replace(&key, Some(self.name), object).await
     }
 
     /// Changes the part of the subresource that `patch` names.

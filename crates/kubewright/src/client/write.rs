@@ -111,10 +111,8 @@ impl<V: View> Objects<'_, V> {
     where
         V: Resource + Serialize,
     {
-        check_whole::<V>("update", &self.kind)?;
         let key = named(&self.kind, object)?;
-        let body = encode(&self.kind, &key, object)?;
-        self.replace(&key, None, body).await
+        self.replace(&key, None, object).await
     }
 
     /// Changes the part of an object that `patch` names, as [`Client::patch`] does.
@@ -128,13 +126,19 @@ impl<V: View> Objects<'_, V> {
         self.write("patch", &key, request).await
     }
 
-    /// Replaces an object, or one subresource of it, by the JSON text `body`.
+    /// Replaces an object, or one subresource of it, by `document`.
     pub(crate) async fn replace(
         &self,
         key: &ObjectKey,
         sub_resource: Option<&'static str>,
-        body: Vec<u8>,
-    ) -> Result<V, ClientError> {
+        document: &impl Serialize,
+    ) -> Result<V, ClientError>
+    where
+        V: Resource,
+    {
+        check_whole::<V>("update", &self.kind)?;
+        let key = &self.kind.key(key);
+        let body = encode(&self.kind, key, document)?;
         let request = Request::new(path(&self.kind, key)?);
         let params = self.client.post_params();
         let request = match sub_resource {

@@ -2,8 +2,8 @@
 
 use kube::{Resource, core::params::Patch};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
+use super::{difference::Difference, edit::Original, mutate::MutateResult, write};
 use crate::{
     BoxError,
     client::{ClientError, Objects, Optional as _},
@@ -13,7 +13,7 @@ use crate::{
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationResult {
-    /// The object was as desired: no request was made.
+    /// The object was as desired. Either no request was made, or the API server has changed nothing.
     Unchanged,
     /// The object did not exist.
     Created,
@@ -33,8 +33,10 @@ pub enum CreateOrUpdateError {
     #[error(transparent)]
     Client(#[from] ClientError),
     /// The caller's function failed.
-    #[error("failed to mutate {key}")]
+    #[error("failed to mutate {kind} \"{key}\"")]
     Mutate {
+        /// The kind.
+        kind: Kind,
         /// The object.
         key: ObjectKey,
         /// What the function says.
@@ -55,8 +57,13 @@ pub enum CreateOrUpdateError {
 ///
 /// `client` is a [`Client`](crate::client::Client) or, for a kind that is known at run time only, its [`Objects`].
 ///
-/// `mutate` gets the object as it is stored, or `object` if there is none; it sets what it wants and leaves the rest. Where it resets a field that the API
-/// server has filled in, the object changes at every call: set only what you mean.
+/// `mutate` gets the object as it is stored, or `object` if there is none. It may edit it, or put a rendered one in its place (`*it = rendered`):
+/// - Fields that the Rust type does not know stay as they are.
+/// - What the API server writes (`uid`, `resourceVersion`, timestamps, …) stays, and the object is written only if it is still in the state that was read.
+/// - Labels, annotations, finalizers and owners that an *edit* takes away go. Those that a *rendered* object does not name are somebody else's, and stay.
+///
+/// A change that the API server answers without changing anything (a quantity in another spelling, a field that it puts back to its default) counts as
+/// [`Unchanged`](OperationResult::Unchanged), and is not sent again for ten minutes.
 ///
 /// # Errors
 /// [`is_conflict`](ClientError::is_conflict) if somebody else has changed the object since it was read.
@@ -64,25 +71,29 @@ pub enum CreateOrUpdateError {
 /// Source: controller-runtime `controllerutil.CreateOrUpdate`.
 ///
 /// # Differences from Go
-/// Objects are equal if their JSON is. For upstream a quantity of `1` and one of `1000m`, or an empty map and none, are equal too.
-pub async fn create_or_update<'a, K, E>(
+/// - The document that was read is written, with what the function has changed; upstream writes the Go type, and drops what it does not know.
+/// - A function that cannot fail returns nothing.
+/// - An empty map and none are different, as they are in JSON; for upstream they are equal.
+pub async fn create_or_update<'a, K, R>(
     client: impl Into<Objects<'a, K>>,
     object: K,
-    mutate: impl FnOnce(&mut K) -> Result<(), E>,
+    mutate: impl FnOnce(&mut K) -> R,
 ) -> Result<(K, OperationResult), CreateOrUpdateError>
 where
     K: View + Resource + Clone + Serialize,
-    E: Into<BoxError>,
+    R: MutateResult,
 {
     let objects = client.into();
-    let change = Change::prepare(&objects, object, mutate).await?;
-    match change {
-        Change::Create(object) => Ok((objects.create(&object).await?, OperationResult::Created)),
-        Change::Update { before, after, .. } if before == encode(objects.kind(), &after)? => {
-            Ok((after, OperationResult::Unchanged))
+    Ok(match Change::prepare(&objects, object, mutate).await? {
+        Change::Create(object) => (objects.create(&object).await?, OperationResult::Created),
+        Change::None(object) => (object, OperationResult::Unchanged),
+        Change::Update { key, object, difference } => {
+            match write::replace(&objects, &key, None, &difference).await? {
+                Some(stored) => (stored, OperationResult::Updated),
+                None => (object, OperationResult::Unchanged),
+            }
         }
-        Change::Update { after, .. } => Ok((objects.update(&after).await?, OperationResult::Updated)),
-    }
+    })
 }
 
 /// As [`create_or_update`], but sends the difference as a merge patch instead of the whole object: fields that nobody changed here are not overwritten, whatever others do
@@ -91,150 +102,103 @@ where
 /// A status that `mutate` changes is written by a second patch, through the status subresource, which the kind has to have. A new object is
 /// created without it.
 ///
+/// A patch holds for the object that was read, not for another of its name. One that writes a list, finalizers and owners among them, or the status holds for the state that was
+/// read, since it replaces them as a whole.
+///
 /// # Errors
-/// If the second patch fails, the first has been carried out.
+/// [`is_conflict`](ClientError::is_conflict) if the object is another one by now, or if the patch writes a list or the status and somebody else has changed the object. If the second patch fails, the first
+/// has been carried out.
 ///
 /// Source: controller-runtime `controllerutil.CreateOrPatch`.
-pub async fn create_or_patch<'a, K, E>(
+///
+/// # Differences from Go
+/// Upstream's patches hold for whatever has the name, in any state: finalizers and owners that somebody else has just added are lost.
+pub async fn create_or_patch<'a, K, R>(
     client: impl Into<Objects<'a, K>>,
     object: K,
-    mutate: impl FnOnce(&mut K) -> Result<(), E>,
+    mutate: impl FnOnce(&mut K) -> R,
 ) -> Result<(K, OperationResult), CreateOrUpdateError>
 where
     K: View + Resource + Clone + Serialize,
-    E: Into<BoxError>,
+    R: MutateResult,
 {
     let objects = client.into();
-    let change = Change::prepare(&objects, object, mutate).await?;
-    match change {
-        Change::Create(object) => Ok((objects.create(&object).await?, OperationResult::Created)),
-        Change::Update { key, before, after } => {
-            let (patch, status_patch) = split_status(merge_patch(&before, &encode(objects.kind(), &after)?));
-            let mut done = (after, OperationResult::Unchanged);
-            if let Some(patch) = patch {
-                done = (objects.patch(&key, &Patch::Merge(patch)).await?, OperationResult::Updated);
-            }
-            if let Some(patch) = status_patch {
-                let result = match done.1 {
-                    OperationResult::Unchanged => OperationResult::UpdatedStatusOnly,
-                    _ => OperationResult::UpdatedStatus,
-                };
-                done = (objects.status().patch(&key, &Patch::Merge(patch)).await?, result);
-            }
-            Ok(done)
-        }
+    Ok(match Change::prepare(&objects, object, mutate).await? {
+        Change::Create(object) => (objects.create(&object).await?, OperationResult::Created),
+        Change::None(object) => (object, OperationResult::Unchanged),
+        Change::Update { key, object, difference } => patch(&objects, &key, object, &difference).await?,
+    })
+}
+
+async fn patch<K: View + Resource>(
+    objects: &Objects<'_, K>,
+    key: &ObjectKey,
+    object: K,
+    difference: &Difference,
+) -> Result<(K, OperationResult), ClientError> {
+    if write::is_idle(objects, difference) {
+        return Ok((object, OperationResult::Unchanged));
     }
+    let (main, status) = difference.patches();
+    let (uid, read_at) = (difference.uid(), difference.resource_version());
+    let mut done = (object, OperationResult::Unchanged);
+    let mut version = read_at.map(ToOwned::to_owned);
+    if let Some(main) = main {
+        // The status is of the state that was read: what comes before its patch must not be of a later one.
+        let condition = read_at.filter(|_| main.touches_list || status.is_some());
+        let stored = objects.patch(key, &Patch::Merge(main.of_object(uid, condition))).await?;
+        let result = write::result(read_at, &stored, OperationResult::Updated);
+        version = stored.meta().resource_version.clone();
+        done = (stored, result);
+    }
+    if let Some(status) = status {
+        let patch = status.of_object(uid, version.as_deref());
+        let stored = objects.status().patch(key, &Patch::Merge(patch)).await?;
+        let result = match done.1 {
+            OperationResult::Unchanged => OperationResult::UpdatedStatusOnly,
+            _ => OperationResult::UpdatedStatus,
+        };
+        done.1 = if stored.meta().resource_version == version { done.1 } else { result };
+        done.0 = stored;
+    }
+    if done.1 == OperationResult::Unchanged {
+        write::remember_idle(objects, difference);
+    }
+    Ok(done)
 }
 
 enum Change<K> {
     Create(K),
-    Update { key: ObjectKey, before: Value, after: K },
+    /// The object is as it should be; this is it.
+    None(K),
+    Update {
+        key: ObjectKey,
+        object: K,
+        difference: Difference,
+    },
 }
 
 impl<K: View + Resource + Clone + Serialize> Change<K> {
-    async fn prepare<E: Into<BoxError>>(
+    async fn prepare<R: MutateResult>(
         objects: &Objects<'_, K>,
         object: K,
-        mutate: impl FnOnce(&mut K) -> Result<(), E>,
+        mutate: impl FnOnce(&mut K) -> R,
     ) -> Result<Self, CreateOrUpdateError> {
         let key = ObjectKey::of(&object);
-        let (before, mut after) = match objects.get(&key).await.optional()? {
-            Some(found) => (Some(encode(objects.kind(), &*found)?), K::clone(&found)),
-            None => (None, object),
-        };
-        mutate(&mut after)
-            .map_err(|source| CreateOrUpdateError::Mutate { key: key.clone(), source: source.into() })?;
-        let to = ObjectKey::of(&after);
+        let original = Original::cached(objects, &key).await.optional()?;
+        let mut edited = original.as_ref().map_or(object, |original| K::clone(&original.object));
+        let failed =
+            |source| CreateOrUpdateError::Mutate { kind: objects.kind().clone(), key: key.clone(), source };
+        mutate(&mut edited).into_result().map_err(failed)?;
+        let to = ObjectKey::of(&edited);
         if to != key {
             return Err(CreateOrUpdateError::Renamed { from: key, to });
         }
-        Ok(match before {
-            None => Self::Create(after),
-            Some(before) => Self::Update { key, before, after },
+        let Some(original) = original else { return Ok(Self::Create(edited)) };
+        let object = K::clone(&original.object);
+        Ok(match original.difference(objects.kind(), &key, &edited)? {
+            Some(difference) => Self::Update { key, object, difference },
+            None => Self::None(object),
         })
-    }
-}
-
-pub(super) fn encode<K: Serialize>(kind: &Kind, object: &K) -> Result<Value, ClientError> {
-    serde_json::to_value(object).map_err(|source| ClientError::Encode {
-        kind: kind.clone(),
-        key: ObjectKey::cluster_scoped(""),
-        source,
-    })
-}
-
-/// The part of a patch that ordinary writes carry out, and the part that only the status subresource does.
-fn split_status(patch: Option<Value>) -> (Option<Value>, Option<Value>) {
-    let Some(Value::Object(mut patch)) = patch else { return (patch, None) };
-    let status_patch = patch.remove("status").map(|status| json!({ "status": status }));
-    ((!patch.is_empty()).then_some(Value::Object(patch)), status_patch)
-}
-
-/// The merge patch (RFC 7386) that makes `after` of `before`; `None` if they are equal.
-fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
-    if before == after {
-        return None;
-    }
-    let (Value::Object(before), Value::Object(after)) = (before, after) else { return Some(after.clone()) };
-    let mut patch = Map::new();
-    for name in before.keys().filter(|name| !after.contains_key(*name)) {
-        patch.insert(name.clone(), Value::Null);
-    }
-    for (name, value) in after {
-        let change =
-            before.get(name).map_or_else(|| Some(value.clone()), |before| merge_patch(before, value));
-        patch.extend(change.map(|change| (name.clone(), change)));
-    }
-    Some(Value::Object(patch))
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_patch_names_what_changed_and_nothing_else() {
-        let before = json!({"a": 1, "b": {"c": 1, "d": [1, 2]}, "e": 1});
-        let after = json!({"a": 1, "b": {"c": 2, "d": [1]}, "f": {"g": 1}});
-        let patch = json!({"b": {"c": 2, "d": [1]}, "e": null, "f": {"g": 1}});
-        assert_eq!(merge_patch(&before, &after), Some(patch));
-        assert_eq!(merge_patch(&after, &after), None);
-    }
-
-    fn object() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![any::<i64>().prop_map(Value::from), "[a-c]".prop_map(Value::from)];
-        leaf.prop_recursive(3, 16, 4, |inner| {
-            prop::collection::btree_map("[a-d]", inner, 0..4)
-                .prop_map(|map| Value::Object(map.into_iter().collect()))
-        })
-    }
-
-    fn apply(target: &mut Value, patch: Value) {
-        let Value::Object(patch) = patch else {
-            *target = patch;
-            return;
-        };
-        if !target.is_object() {
-            *target = json!({});
-        }
-        for (name, change) in patch {
-            if change.is_null() {
-                target.as_object_mut().unwrap().remove(&name);
-            } else {
-                apply(&mut target[name], change);
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_patch_of_two_objects_makes_one_of_the_other(before in object(), after in object()) {
-            let mut patched = before.clone();
-            if let Some(patch) = merge_patch(&before, &after) { apply(&mut patched, patch); }
-            prop_assert_eq!(patched, after);
-        }
     }
 }

@@ -32,18 +32,20 @@ pub fn contains_finalizer<K: Resource>(object: &K, finalizer: &str) -> bool {
 
 /// Adds `finalizer` to the stored object if it is not there; gives the object as it is stored then, or `None` if nothing had to be done.
 ///
+/// An object that is being deleted gets no new finalizers: nothing is sent.
+///
 /// The patch holds for the state that `object` shows: whoever else writes finalizers at the same time makes it a conflict, and nobody's
 /// finalizer is lost.
 ///
 /// # Errors
-/// [`is_conflict`](ClientError::is_conflict) if `object` is not the latest state.
+/// [`is_conflict`](ClientError::is_conflict) if `object` is not the latest state, or if another object has taken its name.
 pub async fn ensure_finalizer<'a, K: View + Resource + Clone>(
     client: impl Into<Objects<'a, K>>,
     object: &K,
     finalizer: &str,
 ) -> Result<Option<K>, ClientError> {
     let mut wanted = object.clone();
-    if add_finalizer(&mut wanted, finalizer) {
+    if object.meta().deletion_timestamp.is_none() && add_finalizer(&mut wanted, finalizer) {
         write_finalizers(&client.into(), &wanted).await.map(Some)
     } else {
         Ok(None)
@@ -51,6 +53,8 @@ pub async fn ensure_finalizer<'a, K: View + Resource + Clone>(
 }
 
 /// Takes `finalizer` from the stored object if it is there. An object that is being deleted goes when its last finalizer does.
+///
+/// If the object is gone, or another has taken its name, there is nothing left to do.
 ///
 /// # Errors
 /// [`is_conflict`](ClientError::is_conflict) if `object` is not the latest state.
@@ -60,20 +64,45 @@ pub async fn release_finalizer<'a, K: View + Resource + Clone>(
     finalizer: &str,
 ) -> Result<(), ClientError> {
     let mut wanted = object.clone();
-    if remove_finalizer(&mut wanted, finalizer) {
-        write_finalizers(&client.into(), &wanted).await?;
+    if !remove_finalizer(&mut wanted, finalizer) {
+        return Ok(());
     }
-    Ok(())
+    let objects = client.into();
+    match write_finalizers(&objects, &wanted).await {
+        Ok(_) => Ok(()),
+        Err(error) if error.is_not_found() => Ok(()),
+        Err(error) if error.is_conflict() && is_gone(&objects, object).await => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether `object` is gone for certain.
+async fn is_gone<K: View + Resource>(objects: &Objects<'_, K>, object: &K) -> bool {
+    let live = objects.client().live().get_as::<K>(objects.kind(), &ObjectKey::of(object)).await;
+    match live {
+        Ok(latest) => latest.meta().uid != object.meta().uid,
+        Err(error) => error.is_not_found(),
+    }
 }
 
 async fn write_finalizers<K: View + Resource>(
     objects: &Objects<'_, K>,
     object: &K,
 ) -> Result<K, ClientError> {
-    let meta = object.meta();
-    let patch =
-        json!({ "metadata": { "resourceVersion": meta.resource_version, "finalizers": meta.finalizers } });
-    objects.patch(&ObjectKey::of(object), &Patch::Merge(patch)).await
+    let (meta, key) = (object.meta(), ObjectKey::of(object));
+    // An absent precondition would be none at all.
+    for (value, field) in [(&meta.uid, "metadata.uid"), (&meta.resource_version, "metadata.resourceVersion")]
+    {
+        if value.is_none() {
+            return Err(ClientError::Incomplete { kind: objects.kind().clone(), key, field });
+        }
+    }
+    let patch = json!({ "metadata": {
+        "uid": meta.uid,
+        "resourceVersion": meta.resource_version,
+        "finalizers": meta.finalizers,
+    } });
+    objects.patch(&key, &Patch::Merge(patch)).await
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! Status writes that do not lose to somebody else's.
+//! Status writes that do not lose to somebody else's, nor overwrite it.
 
 use kube::Resource;
 use serde::Serialize;
 
-use super::create_or_update::encode;
+use super::{difference::Difference, edit::Original, write};
 use crate::{
     client::{ClientError, Objects},
     object::{ObjectKey, View},
@@ -12,10 +12,11 @@ use crate::{
 /// Reads an object, lets `mutate` change its status, and writes the status if that made a difference; after a conflict, again from the object's
 /// latest state.
 ///
-/// `mutate` may be called more than once, and decides each time from the object that it is given. Gives the object as it is stored then.
+/// `mutate` may be called more than once, and decides each time from the object that it is given. What it changes outside of the status is not written, and fields of the status that the
+/// Rust type does not know stay: another writer may have put them there. Gives the object as it is stored then.
 ///
 /// # Errors
-/// [`is_not_found`](ClientError::is_not_found) if the object is gone; [`is_conflict`](ClientError::is_conflict) after the fifth conflict in a row.
+/// [`is_not_found`](ClientError::is_not_found) if the object is gone, also if another has taken its name between two tries; [`is_conflict`](ClientError::is_conflict) after the fifth conflict in a row.
 ///
 /// Source: client-go `util/retry.RetryOnConflict` with `DefaultRetry`: five tries. Upstream waits 10 ms before each; here each
 /// try reads the latest state first, which takes its time as well.
@@ -38,19 +39,28 @@ pub async fn update_status<'a, K: View + Resource + Clone + Serialize>(
     mutate: impl Fn(&mut K),
 ) -> Result<K, ClientError> {
     let objects = client.into();
-    let mut object = K::clone(&*objects.get(key).await?);
+    let mut original = Original::cached(&objects, key).await?;
+    let uid = original.uid().map(ToOwned::to_owned);
     let mut tries = 1;
     loop {
-        let before = encode(objects.kind(), &object)?;
-        mutate(&mut object);
-        if encode(objects.kind(), &object)? == before {
-            return Ok(object);
-        }
-        match objects.status().update(&object).await {
+        let mut edited = K::clone(&original.object);
+        mutate(&mut edited);
+        let difference = original.difference(objects.kind(), key, &edited)?;
+        let Some(difference) = difference.and_then(Difference::of_status) else {
+            return Ok(K::clone(&original.object));
+        };
+        match write::replace(&objects, key, Some("status"), &difference).await {
+            Ok(Some(stored)) => return Ok(stored),
+            Ok(None) => return Ok(K::clone(&original.object)),
             Err(error) if error.is_conflict() && tries < TRIES => {
-                object = objects.client().live().get_as(objects.kind(), key).await?;
+                original = Original::live(&objects, key).await?;
             }
-            result => return result,
+            Err(error) => return Err(error),
+        }
+        // The status was meant for an object that is gone.
+        if original.uid() != uid.as_deref() {
+            let (kind, key) = (objects.kind().clone(), key.clone());
+            return Err(ClientError::Replaced { verb: "update", kind, key });
         }
         tries += 1;
     }

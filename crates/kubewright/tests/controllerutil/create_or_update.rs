@@ -164,7 +164,7 @@ macro_rules! rows_of_both {
             let world = World::start().await;
             let fail = |_: &mut ConfigMap| Err("no idea");
             let error = $function(&world.client, config_map("new", &[]), fail).await.unwrap_err();
-            assert_eq!(error.to_string(), "failed to mutate default/new");
+            assert_eq!(error.to_string(), "failed to mutate ConfigMap \"default/new\"");
             assert_eq!(error.source().unwrap().to_string(), "no idea");
             assert!(world.client.live().get::<ConfigMap>(&key("new")).await.unwrap_err().is_not_found());
             world.stop().await;
@@ -220,7 +220,7 @@ mod update {
         let service = create_service(&world).await;
         let (_, result) =
             create_or_update(&world.client, named_service(), with_condition("Ours")).await.unwrap();
-        assert_eq!(result, OperationResult::Updated);
+        assert_eq!(result, OperationResult::Unchanged);
         let stored: Service = world.stored("service").await;
         assert_eq!(condition(&stored), condition(&service));
         world.stop().await;

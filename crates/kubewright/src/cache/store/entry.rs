@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::Value;
 
 use super::{
     decoded::{Budget, Decoded},
@@ -105,6 +106,12 @@ impl Entry {
         );
         self.decoded.offer(&value, self.packed.unpacked_len(), &self.budget);
         Ok(value)
+    }
+
+    /// The object as it came, with the fields that no Rust type knows. Decoded anew at each call: few ask, and a typed value is worth more of
+    /// the budget.
+    pub(crate) fn document(&self) -> Result<Value, DecodeError> {
+        serde_json::from_slice(&self.packed.unpack()).map_err(|error| self.undecodable::<Value>(error))
     }
 
     /// The object's metadata; the rest of the object is not decoded.
