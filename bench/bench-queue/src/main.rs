@@ -73,14 +73,14 @@ fn pass(only_ours: bool, peers: Option<&GoPeers>) -> anyhow::Result<Vec<Row>> {
         for producers in PRODUCERS {
             let load = Load { keys, producers };
             rows.push(kubewright_queue::measure("kubewright, u64", load, "", keys::number)?);
-            rows.push(kubewright_queue::measure("kubewright", load, "", keys::object)?);
+            rows.push(kubewright_queue::measure(goals::OURS, load, "", keys::object)?);
             rows.push(kubewright_queue::measure("kubewright, measured", load, "bench", keys::object)?);
-            rows.push(list::measure("a list under a lock", load, keys::object)?);
+            rows.push(list::measure(goals::LIST, load, keys::object)?);
             if !only_ours {
-                rows.push(kube_scheduler::measure("kube-rs scheduler", load, keys::object)?);
+                rows.push(kube_scheduler::measure(goals::KUBE_RS, load, keys::object)?);
             }
             if let Some(peers) = peers {
-                rows.push(peers.measure("controller-runtime priority queue", "pq", load)?);
+                rows.push(peers.measure(goals::CONTROLLER_RUNTIME, "pq", load)?);
                 rows.push(peers.measure("client-go workqueue", "wq", load)?);
             }
         }
