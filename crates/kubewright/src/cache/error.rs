@@ -40,6 +40,15 @@ pub enum CacheError {
         /// What the API server said last, if it said anything.
         failure: Option<String>,
     },
+    /// The API server refuses to list and watch the kind: it is not installed, or a permission is missing. Whoever runs the cluster can mend it;
+    /// the cache goes on trying, and a later read finds it mended.
+    #[error("the API server does not let the cache read {kind}: {failure}")]
+    Refused {
+        /// The kind that was read.
+        kind: Kind,
+        /// What the API server says.
+        failure: String,
+    },
     /// An informer's task died; this is a bug of kubewright.
     #[error("an informer failed: {0}")]
     InformerFailed(String),

@@ -6,7 +6,12 @@ use parking_lot::Mutex;
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{CacheError, CacheOptions, informer::Informer, reflector::Target, store::Store};
+use super::{
+    CacheError, CacheOptions,
+    informer::{Informer, Progress},
+    reflector::Target,
+    store::Store,
+};
 use crate::object::Kind;
 
 pub(super) struct Informers {
@@ -25,6 +30,15 @@ enum Phase {
     /// New informers go to the owner of the tasks. One message per kind ever, so the channel needs no bound.
     Running(mpsc::UnboundedSender<Arc<Informer>>),
     Stopped,
+}
+
+/// How long to wait for a kind that the API server refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// Not at all: a reconcile that waits holds a worker.
+    OfReads,
+    /// As for any other: the kind may be about to be installed.
+    OfWatches,
 }
 
 impl Informers {
@@ -72,23 +86,30 @@ impl Informers {
         }
     }
 
-    /// Waits until the informer is synced, for as long as `limit` says, or the options.
+    /// Waits until the informer is synced, for as long as `limit` says, or the options. `whose` decides what a refusal means.
     pub(super) async fn wait_for_sync(
         &self,
         informer: &Informer,
         limit: Option<Duration>,
+        whose: Patience,
     ) -> Result<(), CacheError> {
+        self.check_running()?;
         if informer.has_synced() {
             return Ok(());
         }
         let limit = limit.unwrap_or(self.options.sync_timeout);
-        match timeout(limit, informer.wait_for_sync()).await {
-            Ok(result) => result.map_err(|_| CacheError::Stopped),
-            Err(_) => Err(CacheError::SyncTimeout {
-                kind: informer.kind().clone(),
-                timeout: limit,
-                failure: informer.progress().failure,
-            }),
+        let settled =
+            |progress: &Progress| progress.synced || (progress.refused && whose == Patience::OfReads);
+        let ended = timeout(limit, informer.wait_until(settled)).await;
+        let Progress { synced, failure, .. } = informer.progress();
+        let kind = || informer.kind().clone();
+        match ended {
+            Ok(Err(_)) => Err(CacheError::Stopped),
+            Ok(Ok(())) if !synced => {
+                Err(CacheError::Refused { kind: kind(), failure: failure.unwrap_or_default() })
+            }
+            Ok(Ok(())) => Ok(()),
+            Err(_) => Err(CacheError::SyncTimeout { kind: kind(), timeout: limit, failure }),
         }
     }
 

@@ -7,8 +7,8 @@
 //! # Differences from Go
 //! - Reads give a shared `Arc<K>` and copy nothing.
 //! - An object that does not decode is skipped in lists (and logged), and is an error to its own readers; it does not stop the others.
-//! - A read of a kind that never syncs (no permission, no such CRD) fails after [`CacheOptions::sync_timeout`] with the API server's
-//!   own words, where upstream waits as long as its context lives.
+//! - A read of a kind that the API server refuses (no permission, no such CRD) fails at once with the API server's own words, and one of a kind that
+//!   does not sync after [`CacheOptions::sync_timeout`], where upstream waits as long as its context lives.
 //! - A list never goes back in time: a lagging API server's older state of an object is not taken.
 
 mod error;
@@ -28,7 +28,10 @@ pub use error::CacheError;
 pub use options::{CacheOptions, ListOptions};
 pub use store::DecodeError;
 
-use self::{informer::Informer, informers::Informers};
+use self::{
+    informer::Informer,
+    informers::{Informers, Patience},
+};
 use crate::object::{Kind, Object};
 
 /// The informers of one API server.
@@ -65,10 +68,11 @@ impl Cache {
     /// Waits until every informer that exists now has its first list.
     ///
     /// # Errors
-    /// [`CacheError::SyncTimeout`] names the first kind that took longer than [`CacheOptions::sync_timeout`].
+    /// [`CacheError::SyncTimeout`] names the first kind that took longer than [`CacheOptions::sync_timeout`]; [`CacheError::NotStarted`] before
+    /// [`start`](Self::start), since nothing will come.
     pub async fn wait_for_cache_sync(&self) -> Result<(), CacheError> {
         for informer in self.informers.all() {
-            self.informers.wait_for_sync(&informer, None).await?;
+            self.informers.wait_for_sync(&informer, None, Patience::OfWatches).await?;
         }
         Ok(())
     }
@@ -89,7 +93,7 @@ impl Cache {
     }
 
     pub(crate) async fn wait_for_sync(&self, informer: &Informer, limit: Duration) -> Result<(), CacheError> {
-        self.informers.wait_for_sync(informer, Some(limit)).await
+        self.informers.wait_for_sync(informer, Some(limit), Patience::OfWatches).await
     }
 
     /// Every informer of the objects of `kind`, whichever version and form it follows.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use kube::core::SelectorExt;
 
-use super::{Cache, CacheError, DecodeError, ListOptions, informer::Informer, store::Entry};
+use super::{
+    Cache, CacheError, DecodeError, ListOptions, informer::Informer, informers::Patience, store::Entry,
+};
 use crate::object::{Kind, Object, ObjectKey, Scope, View};
 
 impl Cache {
@@ -13,7 +15,8 @@ impl Cache {
     /// The first read of a kind starts its watch and waits for it to sync.
     ///
     /// # Errors
-    /// [`CacheError::NotFound`], also for an object that exists but has not been heard of yet.
+    /// [`CacheError::NotFound`], also for an object that exists but has not been heard of yet; [`CacheError::Refused`] at once where the API server
+    /// does not serve the kind, or not to us.
     pub async fn get<K: Object>(&self, key: &ObjectKey) -> Result<Arc<K>, CacheError> {
         self.get_as(&Kind::of::<K>(), key).await
     }
@@ -59,7 +62,8 @@ impl Cache {
         key: &ObjectKey,
         mut condition: impl FnMut(Option<&V>) -> bool,
     ) -> Result<Option<Arc<V>>, CacheError> {
-        let informer = self.synced_informer(kind).await?;
+        let informer = self.informer(kind);
+        self.informers.wait_for_sync(&informer, None, Patience::OfWatches).await?;
         let mut found = Ok(None);
         let reached =
             informer.wait_until(|_| match informer.get(key).map(|entry| entry.decode()).transpose() {
@@ -79,8 +83,7 @@ impl Cache {
 
     pub(crate) async fn synced_informer(&self, kind: &Kind) -> Result<Arc<Informer>, CacheError> {
         let informer = self.informer(kind);
-        self.informers.check_running()?;
-        self.informers.wait_for_sync(&informer, None).await?;
+        self.informers.wait_for_sync(&informer, None, Patience::OfReads).await?;
         Ok(informer)
     }
 }

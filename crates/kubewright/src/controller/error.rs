@@ -75,6 +75,15 @@ pub enum ControllerError {
         /// How far the source got.
         progress: SyncProgress,
     },
+    /// A source cannot go on: its cache has stopped, say.
+    #[error("{name} failed")]
+    SourceFailed {
+        /// The source.
+        name: Cow<'static, str>,
+        /// What it says.
+        #[source]
+        source: BoxError,
+    },
     /// The controller has ended, or ends now.
     #[error("the controller has stopped")]
     Stopped,

@@ -229,6 +229,7 @@ fn start_late<R: RequestType>(addition: Addition<R>, starter: &Starter<R>, contr
         }
         // Nobody may have waited.
         let _ = started.send(result);
+        Ok(())
     };
     // The receiver lives as long as the controller runs.
     let _ = starter.tasks.send(Box::pin(start));

@@ -7,11 +7,14 @@ use tokio::{
 use tokio_util::task::TaskTracker;
 
 use super::ControllerError;
-use crate::{error, source::Spawned};
+use crate::{
+    error,
+    source::{SourceFailure, Spawned},
+};
 
 /// The tasks of a controller: those of its sources, and its workers. Dropped, it aborts them.
 pub(super) struct Tasks {
-    running: JoinSet<()>,
+    running: JoinSet<Result<(), SourceFailure>>,
     /// Tells the controller's host when the last of them has ended, also if they were aborted and nobody joins them here.
     tracker: TaskTracker,
     to_spawn: mpsc::UnboundedReceiver<Spawned>,
@@ -30,6 +33,13 @@ impl Tasks {
     }
 
     pub(super) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        self.adopt(async move {
+            task.await;
+            Ok(())
+        });
+    }
+
+    fn adopt(&mut self, task: impl Future<Output = Result<(), SourceFailure>> + Send + 'static) {
         self.running.spawn(self.tracker.track_future(task));
     }
 
@@ -43,8 +53,8 @@ impl Tasks {
             tokio::select! {
                 // In this order, a panic is reported even when it is what `until` was waiting for.
                 biased;
-                Some(ended) = self.running.join_next() => ended.map_err(panicked)?,
-                Some(task) = self.to_spawn.recv() => self.spawn(task),
+                Some(ended) = self.running.join_next() => outcome(ended)?,
+                Some(task) = self.to_spawn.recv() => self.adopt(task),
                 done = &mut until => return Ok(done),
             }
         }
@@ -54,7 +64,7 @@ impl Tasks {
     pub(super) async fn join(mut self) -> Result<(), ControllerError> {
         let mut result = Ok(());
         while let Some(ended) = self.running.join_next().await {
-            match ended.map_err(panicked) {
+            match outcome(ended) {
                 Err(error) if result.is_err() => tracing::error!(%error, "another task failed as well"),
                 ended => result = result.and(ended),
             }
@@ -63,6 +73,10 @@ impl Tasks {
     }
 }
 
-fn panicked(ended: JoinError) -> ControllerError {
-    ControllerError::Panicked(error::join_message(ended))
+fn outcome(ended: Result<Result<(), SourceFailure>, JoinError>) -> Result<(), ControllerError> {
+    match ended {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(SourceFailure { name, error: source })) => Err(ControllerError::SourceFailed { name, source }),
+        Err(ended) => Err(ControllerError::Panicked(error::join_message(ended))),
+    }
 }

@@ -1,6 +1,6 @@
 //! What a source is given when it starts.
 
-use std::{fmt, pin::Pin, sync::Arc, time::Duration};
+use std::{borrow::Cow, fmt, pin::Pin, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
@@ -10,7 +10,15 @@ use super::SourceMetrics;
 use crate::BoxError;
 
 /// A task that a source has started.
-pub(crate) type Spawned = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(crate) type Spawned = Pin<Box<dyn Future<Output = Result<(), SourceFailure>> + Send>>;
+
+/// A source that cannot go on.
+#[derive(Debug)]
+pub(crate) struct SourceFailure {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) error: BoxError,
+}
+
 /// Something that has to happen before the first reconcile.
 pub(crate) type SyncFuture = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
 
@@ -63,11 +71,22 @@ impl SourceContext {
     /// # Cancel safety
     /// When the controller stops, `task` is dropped at an await point.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.spawn_fallible(async move {
+            task.await;
+            Ok(())
+        });
+    }
+
+    /// As [`spawn`](Self::spawn); a failure stops the controller.
+    pub(crate) fn spawn_fallible(
+        &self,
+        task: impl Future<Output = Result<(), SourceFailure>> + Send + 'static,
+    ) {
         let cancel = self.cancel.clone();
         // A controller that is gone has no use for the task, and the send fails only then.
-        let _ = self.tasks.send(Box::pin(async move {
-            let _ended_or_stopped = cancel.run_until_cancelled_owned(task).await;
-        }));
+        let _ = self
+            .tasks
+            .send(Box::pin(async move { cancel.run_until_cancelled_owned(task).await.unwrap_or(Ok(())) }));
     }
 
     /// Holds back the first reconcile of the controller until `synced` is done.

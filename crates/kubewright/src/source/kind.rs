@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use tokio::sync::oneshot;
 
-use super::{Source, SourceContext, SyncProgress, delivery::Delivery, waiting::Waiting};
+use super::{Source, SourceContext, SourceFailure, SyncProgress, delivery::Delivery, waiting::Waiting};
 use crate::{
     BoxError,
     cache::{
@@ -121,7 +121,7 @@ impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
             context: context.clone(),
             waiting: Waiting::new(),
         };
-        context.spawn(async move {
+        context.spawn_fallible(async move {
             let mut handled_initial_list = Some(handled_initial_list);
             let mut handled = 0;
             loop {
@@ -131,6 +131,10 @@ impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
                         delivery.retry().await;
                         continue;
                     }
+                };
+                let Some(delta) = delta else {
+                    let (name, error) = (delivery.source.clone(), CacheError::Stopped.into());
+                    return Err(SourceFailure { name, error });
                 };
                 let Some(event) = event_of(delta) else {
                     // Nobody listens if the controller does not wait, or has given up waiting.

@@ -15,8 +15,8 @@ mod waiting;
 use std::{borrow::Cow, pin::Pin};
 
 pub use channel::{Channel, RequestChannel, channel, requests};
-pub(crate) use context::Spawned;
 pub use context::{SourceContext, SyncProgress};
+pub(crate) use context::{SourceFailure, Spawned};
 pub use func::{Func, func};
 pub use interval::{Interval, interval};
 pub use kind::{KindSource, informer, informer_as, kind, kind_as};

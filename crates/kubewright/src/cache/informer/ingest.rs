@@ -133,12 +133,15 @@ impl Sink for Ingest {
     }
 
     fn failed(&mut self, failure: &Failure, retry_in: Duration) {
-        let error = error::chain(failure);
+        let mut error = error::chain(failure);
+        if failure.is_absence() {
+            error.push_str("; is it installed?");
+        }
         if retry_in.is_zero() {
             tracing::debug!(kind = %self.kind, error, "watch interrupted");
         } else {
             tracing::warn!(kind = %self.kind, error, ?retry_in, "failed to list and watch");
         }
-        self.shared.progress.send_modify(|progress| progress.failure = Some(error));
+        self.shared.progress.send_modify(|progress| progress.fail(error, failure.is_refusal()));
     }
 }

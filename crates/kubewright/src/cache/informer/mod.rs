@@ -66,7 +66,9 @@ impl Informer {
 
     /// Tells whoever waits that nothing comes any more.
     pub(crate) fn stop(&self) {
+        // In this order, one who subscribes in between finds out, too.
         self.shared.progress.send_modify(Progress::stop);
+        self.shared.state.write().subscribers.close();
     }
 
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<Entry>> {
@@ -88,7 +90,11 @@ impl Informer {
     pub(crate) fn subscribe(&self) -> Subscription {
         let mut state = self.shared.state.write();
         let State { store, subscribers, synced } = &mut *state;
-        subscribers.join(store.iter(None).cloned(), *synced)
+        let subscription = subscribers.join(store.iter(None).cloned(), *synced);
+        if self.shared.progress.borrow().stopped {
+            subscribers.close();
+        }
+        subscription
     }
 
     /// The first list is complete, and the informer goes on.
@@ -97,12 +103,7 @@ impl Informer {
         progress.synced && !progress.stopped
     }
 
-    /// Waits until the first list is complete.
-    pub(crate) async fn wait_for_sync(&self) -> Result<(), WaitError> {
-        progress::wait(&self.shared.progress, |progress| progress.synced).await
-    }
-
-    /// Waits until `reached` holds; looks again at every step of the reflector. `reached` must not ask for the progress itself.
+    /// Waits until `reached` holds; looks again at every step of the reflector.
     pub(crate) async fn wait_until(&self, reached: impl FnMut(&Progress) -> bool) -> Result<(), WaitError> {
         progress::wait(&self.shared.progress, reached).await
     }

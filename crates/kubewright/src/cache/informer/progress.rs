@@ -11,8 +11,10 @@ pub(crate) struct Progress {
     pub(crate) version: u64,
     /// Why the reflector is waiting to try again, if it is.
     pub(crate) failure: Option<String>,
+    /// The failure is the API server's definite answer: the kind is not installed, or a permission is missing.
+    pub(crate) refused: bool,
     /// Nothing will come any more.
-    pub(super) stopped: bool,
+    pub(crate) stopped: bool,
 }
 
 /// Nothing will come any more.
@@ -25,10 +27,17 @@ impl Progress {
         self.stopped = true;
     }
 
+    /// The reflector waits to try again.
+    pub(super) fn fail(&mut self, failure: String, refused: bool) {
+        self.failure = Some(failure);
+        self.refused = refused;
+    }
+
     /// The store has reached `version`, and the connection works.
     pub(super) fn reach(&mut self, version: u64) {
         self.version = self.version.max(version);
         self.failure = None;
+        self.refused = false;
     }
 
     /// A list is complete: its version counts, even if the API server went back in time.
@@ -36,17 +45,24 @@ impl Progress {
         self.version = version;
         self.synced = true;
         self.failure = None;
+        self.refused = false;
     }
 }
 
+/// Waits until `reached` holds. It may be an author's code, so it is called without a lock.
 pub(super) async fn wait(
     progress: &watch::Sender<Progress>,
     mut reached: impl FnMut(&Progress) -> bool,
 ) -> Result<(), WaitError> {
     let mut receiver = progress.subscribe();
-    let seen = receiver.wait_for(|progress| progress.stopped || reached(progress)).await;
-    match seen {
-        Ok(progress) if !progress.stopped => Ok(()),
-        _ => Err(WaitError),
+    loop {
+        let now = receiver.borrow_and_update().clone();
+        if now.stopped {
+            return Err(WaitError);
+        }
+        if reached(&now) {
+            return Ok(());
+        }
+        receiver.changed().await.map_err(|_| WaitError)?;
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Weak},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use parking_lot::Mutex;
@@ -25,18 +28,23 @@ pub(crate) struct Subscription {
 struct Inbox {
     deltas: Mutex<VecDeque<Delta>>,
     arrived: Notify,
+    /// Nothing comes any more.
+    closed: AtomicBool,
 }
 
 impl Subscription {
-    /// The next change; waits for one if there is none.
+    /// The next change; waits for one if there is none. `None` after the last one of an informer that has stopped.
     ///
     /// # Cancel safety
     /// A change is taken out only when this returns.
-    pub(crate) async fn next(&mut self) -> Delta {
+    pub(crate) async fn next(&mut self) -> Option<Delta> {
         loop {
             // The permit of `notify_one` stays until somebody waits: a change between the look and the wait is not slept through.
             if let Some(delta) = self.inbox.take() {
-                return delta;
+                return Some(delta);
+            }
+            if self.inbox.closed.load(Ordering::Acquire) {
+                return None;
             }
             self.inbox.arrived.notified().await;
         }
@@ -75,6 +83,14 @@ struct Subscriber {
 }
 
 impl Subscribers {
+    /// Tells all that nothing comes any more.
+    pub(super) fn close(&mut self) {
+        for inbox in self.all.drain(..).filter_map(|subscriber| subscriber.inbox.upgrade()) {
+            inbox.closed.store(true, Ordering::Release);
+            inbox.arrived.notify_one();
+        }
+    }
+
     /// Adds a subscriber, who hears of `present` first. `synced`: that is all there is.
     pub(super) fn join(&mut self, present: impl Iterator<Item = Arc<Entry>>, synced: bool) -> Subscription {
         let inbox = Arc::new(Inbox::default());

@@ -53,6 +53,16 @@ impl Failure {
         matches!(self, Self::Status { code: 504, message, .. } if message.contains("Too large resource version"))
     }
 
+    /// The API server does not know the kind.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Self::Status { code: 404, .. })
+    }
+
+    /// A definite answer: nothing comes before somebody installs the kind, or grants a permission.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.is_absence() || matches!(self, Self::Status { code: 401 | 403, .. })
+    }
+
     /// The same request may well succeed later, from where we are.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
