@@ -561,3 +561,49 @@ fn the_defaults_are_upstreams() {
     assert_eq!(options.reconciliation_timeout, None);
     assert!(options.recover_panic && options.needs_leader_election && !options.enable_warmup);
 }
+
+/// Writes something else at every run, so that its own write wakes it.
+struct Restless {
+    client: Client,
+    runs: Counter,
+}
+
+impl Reconciler for Restless {
+    type Error = BoxError;
+
+    async fn reconcile(&self, _: Context, request: Request) -> Result<Action, BoxError> {
+        self.runs.count(&request);
+        // As long as an API server takes at least.
+        tokio::time::sleep_until(Instant::now() + Duration::from_millis(10)).await;
+        if request.name() == "restless" {
+            let run = Patch::Merge(json!({ "data": { "run": self.runs.of(&request).to_string() } }));
+            self.client.patch::<ConfigMap, _>(&request, &run).await?;
+        }
+        Ok(Action::await_change())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_wakes_itself_is_slowed_down_and_no_other() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let runs = Counter::default();
+    let restless = Restless { client: manager.client(), runs: runs.clone() };
+    Controller::builder(&manager).for_::<ConfigMap>().complete(restless).unwrap();
+    let running = env.run(manager);
+    env.create(&config_map("restless", &[])).await;
+    let mut after_minutes = Vec::new();
+    for _ in 0..60 {
+        sleep_until(Instant::now() + Duration::from_secs(60)).await;
+        after_minutes.push(runs.of(&key("restless")));
+    }
+    assert!((50..400).contains(&after_minutes[0]), "{after_minutes:?}");
+    assert!(after_minutes[59] - after_minutes[58] <= 3, "{after_minutes:?}");
+    assert!(after_minutes[59] > after_minutes[57], "it still runs: {after_minutes:?}");
+
+    let before = Instant::now();
+    env.create(&config_map("calm", &[])).await;
+    runs.wait_for(&key("calm"), 1).await;
+    assert!(before.elapsed() < Duration::from_secs(1));
+    running.stop().await.unwrap();
+}

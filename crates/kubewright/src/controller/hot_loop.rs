@@ -1,4 +1,4 @@
-//! Notices requests whose own writes wake them again, without end.
+//! Notices requests whose own writes wake them again, without end, and brakes them.
 
 use std::time::Duration;
 
@@ -10,7 +10,11 @@ use crate::reconcile::RequestType;
 /// Counts, for each request, the reconciles in a row that wrote something and came right after each other.
 ///
 /// A reconciler that writes a timestamp, or a list in another order each time, changes its object at every run, and every change is an
-/// event. Writes that change nothing make no event and do not count. A request that did not write in its last run takes no memory.
+/// event; so does one whose write the API server prunes or defaults back. Writes that change nothing make no event and do not count. A request
+/// that did not write in its last run takes no memory.
+///
+/// From the 50th run on, each run is followed by a pause: 100 ms, twice as long after each further 50 runs, up to 30 s. A reconciler that takes
+/// many honest steps, each with a write, hardly feels it; a loop comes down from thousands of runs a minute to two.
 #[derive(Debug)]
 pub(super) struct HotLoops<R> {
     streaks: HashMap<R, Streak>,
@@ -20,7 +24,17 @@ pub(super) struct HotLoops<R> {
 #[derive(Debug)]
 struct Streak {
     length: u32,
-    last: Instant,
+    /// Until when the request is held back; without a pause, when its last run ended.
+    until: Instant,
+}
+
+/// A loop that is worth a warning.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct HotLoop {
+    /// How many runs there have been.
+    pub(super) reconciles: u32,
+    /// How long the request is held back after each of the next runs.
+    pub(super) pause: Duration,
 }
 
 impl<R: RequestType> HotLoops<R> {
@@ -28,8 +42,8 @@ impl<R: RequestType> HotLoops<R> {
         Self { streaks: HashMap::new(), sweep_at: FIRST_SWEEP }
     }
 
-    /// Takes note of a reconcile that ended at `now`; gives the length of the streak each time that it is worth a warning.
-    pub(super) fn observe(&mut self, request: &R, wrote: bool, now: Instant) -> Option<u32> {
+    /// Takes note of a reconcile that ended at `now`; tells of the loop each time that it is worth a warning.
+    pub(super) fn observe(&mut self, request: &R, wrote: bool, now: Instant) -> Option<HotLoop> {
         if !wrote {
             self.streaks.remove(request);
             return None;
@@ -38,23 +52,40 @@ impl<R: RequestType> HotLoops<R> {
             self.streaks.retain(|_, streak| streak.goes_on(now));
             self.sweep_at = FIRST_SWEEP.max(self.streaks.len() * 2);
         }
-        let streak = self.streaks.entry_ref(request).or_insert_with(|| Streak { length: 0, last: now });
+        let streak = self.streaks.entry_ref(request).or_insert_with(|| Streak { length: 0, until: now });
         streak.length = if streak.goes_on(now) { streak.length.saturating_add(1) } else { 1 };
-        streak.last = now;
-        streak.length.is_multiple_of(WARN_EVERY).then_some(streak.length)
+        let pause = pause_after(streak.length);
+        streak.until = now + pause;
+        streak.length.is_multiple_of(STEP).then_some(HotLoop { reconciles: streak.length, pause })
+    }
+
+    /// How long after `now` the request is held back still, if it is.
+    pub(super) fn pause(&self, request: &R, now: Instant) -> Option<Duration> {
+        let pause = self.streaks.get(request)?.until.saturating_duration_since(now);
+        (!pause.is_zero()).then_some(pause)
     }
 }
 
 impl Streak {
     fn goes_on(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.last) <= CLOSE
+        now.saturating_duration_since(self.until) <= CLOSE
+    }
+}
+
+fn pause_after(runs: u32) -> Duration {
+    match (runs / STEP).checked_sub(1) {
+        None => Duration::ZERO,
+        Some(doublings) => FIRST_PAUSE.saturating_mul(1 << doublings.min(16)).min(LONGEST_PAUSE),
     }
 }
 
 /// A loop by way of the API server turns in milliseconds; a person or another controller is rarely this quick, and never for long.
 const CLOSE: Duration = Duration::from_secs(1);
-/// No reconciler needs as many steps to a fixed point, each with a write.
-const WARN_EVERY: u32 = 50;
+/// Hardly a reconciler needs as many steps to a fixed point, each with a write.
+const STEP: u32 = 50;
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// A change of somebody else is noticed this late at worst.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const FIRST_SWEEP: usize = 1024;
 
 #[cfg(test)]
@@ -66,8 +97,8 @@ mod tests {
         let mut loops = HotLoops::new();
         let mut now = Instant::now();
         let mut run = |wrote, wait| {
-            now += wait;
-            loops.observe(&"key", wrote, now)
+            now += wait + loops.pause(&"key", now).unwrap_or_default();
+            loops.observe(&"key", wrote, now).map(|it| it.reconciles)
         };
         let quick = Duration::from_millis(10);
         let warnings = |run: &mut dyn FnMut(bool, Duration) -> Option<u32>, times| {
@@ -78,6 +109,25 @@ mod tests {
         assert!(warnings(&mut run, 49).is_empty());
         assert_eq!(run(true, CLOSE * 2), None);
         assert_eq!(warnings(&mut run, 99), [50, 100]);
+    }
+
+    #[test]
+    fn pauses_double_up_to_their_bound_and_end_with_the_loop() {
+        let mut loops = HotLoops::new();
+        let start = Instant::now();
+        let mut now = start;
+        let mut pauses = Vec::new();
+        for _ in 0..100_000 {
+            if let Some(HotLoop { pause, .. }) = loops.observe(&"key", true, now) {
+                pauses.push(pause.as_millis());
+            }
+            assert_eq!(loops.pause(&"other", now), None);
+            now += Duration::from_millis(10) + loops.pause(&"key", now).unwrap_or_default();
+        }
+        assert_eq!(pauses[..4], [100, 200, 400, 800]);
+        assert_eq!(pauses.last(), Some(&LONGEST_PAUSE.as_millis()));
+        loops.observe(&"key", false, now);
+        assert_eq!(loops.pause(&"key", now), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! - `run` is its life: queue, sources, sync, workers, stop; `starter` starts sources, `tasks` owns what they and the workers run.
 //! - `handle` adds watches while it runs.
 //! - `worker` reconciles one request after the other; `outcome` decides what becomes of a request then, `metrics` counts it,
-//!   `hot_loop` notices requests that wake themselves.
+//!   `hot_loop` notices requests that wake themselves, and slows them down.
 
 mod builder;
 mod error;

@@ -10,7 +10,7 @@ use tracing::{Instrument, Span};
 
 use super::{
     LogConstructor,
-    hot_loop::HotLoops,
+    hot_loop::{HotLoop, HotLoops},
     metrics::ControllerMetrics,
     outcome::{Outcome, Requeue},
 };
@@ -37,6 +37,11 @@ impl<R: RequestType> Crew<R> {
     /// One worker: works until the queue is shut down.
     pub(super) async fn work(self: Arc<Self>, queue: Queue<R>) {
         while let Some((request, priority)) = queue.get().await {
+            if let Some(pause) = self.pause(&request) {
+                queue.add_with(AddOptions::new().after(pause).priority(priority), [request.clone()]);
+                queue.done(&request);
+                continue;
+            }
             let (outcome, span) = self.reconcile(&request).await;
             let verdict = outcome.verdict();
             let options = AddOptions::new().priority(outcome.priority().unwrap_or(priority));
@@ -53,6 +58,11 @@ impl<R: RequestType> Crew<R> {
         }
     }
 
+    /// How long the request is held back because it wakes itself without end. Whatever else asks for it waits as long.
+    fn pause(&self, request: &R) -> Option<Duration> {
+        self.hot_loops.lock().pause(request, Instant::now())
+    }
+
     /// How a reconcile ended, and the span of its log lines.
     async fn reconcile(&self, request: &R) -> (Outcome, Span) {
         let deadline = self.reconciliation_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -66,11 +76,12 @@ impl<R: RequestType> Crew<R> {
                 client::count_changes(self.call(context, request.clone(), deadline)).await;
             let ended = Instant::now();
             self.metrics.observe(&outcome, ended - started);
-            let streak = self.hot_loops.lock().observe(request, changes > 0, ended);
-            if let Some(reconciles) = streak {
+            let hot_loop = self.hot_loops.lock().observe(request, changes > 0, ended);
+            if let Some(HotLoop { reconciles, pause }) = hot_loop {
                 tracing::warn!(
                     reconciles,
-                    "every reconcile writes something and wakes this request again: a hot loop"
+                    ?pause,
+                    "every reconcile writes something and wakes this request again: a hot loop, which is slowed down"
                 );
             }
             outcome
