@@ -27,22 +27,22 @@ use crate::{
 /// }
 /// let handler = handler::enqueue_mapped(guestbook_of);
 /// ```
-pub fn enqueue_mapped<K, R, I, F>(map: F) -> Mapped<K, F>
+pub fn enqueue_mapped<K, R, I, F>(map: F) -> Mapped<K, R, F>
 where
     I: IntoIterator<Item = R>,
     F: Fn(&K) -> I + Send + Sync + 'static,
 {
-    Mapped { map, object: PhantomData }
+    Mapped { map, types: PhantomData }
 }
 
 /// As [`enqueue_mapped`], with a function that may wait: for a cached list, say.
-pub fn enqueue_mapped_async<K, R, I, Fut, F>(map: F) -> MappedAsync<K, F>
+pub fn enqueue_mapped_async<K, R, I, Fut, F>(map: F) -> MappedAsync<K, R, F>
 where
     I: IntoIterator<Item = R>,
     Fut: Future<Output = I> + Send,
     F: Fn(Arc<K>) -> Fut + Send + Sync + 'static,
 {
-    MappedAsync { map, object: PhantomData }
+    MappedAsync { map, types: PhantomData }
 }
 
 /// As [`enqueue_mapped`], with a function that may fail: its event comes again, as [`Requests::fail`] says.
@@ -61,75 +61,75 @@ where
 /// }
 /// let handler = handler::try_enqueue_mapped(shard_of);
 /// ```
-pub fn try_enqueue_mapped<K, R, I, E, F>(map: F) -> TryMapped<K, F>
+pub fn try_enqueue_mapped<K, R, I, E, F>(map: F) -> TryMapped<K, R, F>
 where
     I: IntoIterator<Item = R>,
     E: Into<BoxError>,
     F: Fn(&K) -> Result<I, E> + Send + Sync + 'static,
 {
-    TryMapped { map, object: PhantomData }
+    TryMapped { map, types: PhantomData }
 }
 
 /// As [`try_enqueue_mapped`], with a function that may wait: for a list, say, which may fail.
-pub fn try_enqueue_mapped_async<K, R, I, E, Fut, F>(map: F) -> TryMappedAsync<K, F>
+pub fn try_enqueue_mapped_async<K, R, I, E, Fut, F>(map: F) -> TryMappedAsync<K, R, F>
 where
     I: IntoIterator<Item = R>,
     E: Into<BoxError>,
     Fut: Future<Output = Result<I, E>> + Send,
     F: Fn(Arc<K>) -> Fut + Send + Sync + 'static,
 {
-    TryMappedAsync { map, object: PhantomData }
+    TryMappedAsync { map, types: PhantomData }
 }
 
 /// See [`enqueue_mapped`].
-pub struct Mapped<K, F> {
+pub struct Mapped<K, R, F> {
     map: F,
-    object: PhantomData<fn(&K)>,
+    types: PhantomData<fn(&K) -> R>,
 }
 
 /// See [`enqueue_mapped_async`].
-pub struct MappedAsync<K, F> {
+pub struct MappedAsync<K, R, F> {
     map: F,
-    object: PhantomData<fn(&K)>,
+    types: PhantomData<fn(&K) -> R>,
 }
 
 /// See [`try_enqueue_mapped`].
-pub struct TryMapped<K, F> {
+pub struct TryMapped<K, R, F> {
     map: F,
-    object: PhantomData<fn(&K)>,
+    types: PhantomData<fn(&K) -> R>,
 }
 
 /// See [`try_enqueue_mapped_async`].
-pub struct TryMappedAsync<K, F> {
+pub struct TryMappedAsync<K, R, F> {
     map: F,
-    object: PhantomData<fn(&K)>,
+    types: PhantomData<fn(&K) -> R>,
 }
 
-impl<K, F> fmt::Debug for TryMapped<K, F> {
+impl<K, R, F> fmt::Debug for TryMapped<K, R, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TryMapped")
     }
 }
 
-impl<K, F> fmt::Debug for TryMappedAsync<K, F> {
+impl<K, R, F> fmt::Debug for TryMappedAsync<K, R, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TryMappedAsync")
     }
 }
 
-impl<K, F> fmt::Debug for Mapped<K, F> {
+impl<K, R, F> fmt::Debug for Mapped<K, R, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Mapped")
     }
 }
 
-impl<K, F> fmt::Debug for MappedAsync<K, F> {
+impl<K, R, F> fmt::Debug for MappedAsync<K, R, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("MappedAsync")
     }
 }
 
-impl<K, R, I, F> EventHandler<K, R> for Mapped<K, F>
+impl<K, R, I, F> EventHandler<K, R> for Mapped<K, R, F>
 where
     K: View,
     R: RequestType,
@@ -142,7 +142,7 @@ where
     }
 }
 
-impl<K, R, I, Fut, F> EventHandler<K, R> for MappedAsync<K, F>
+impl<K, R, I, Fut, F> EventHandler<K, R> for MappedAsync<K, R, F>
 where
     K: View,
     R: RequestType,
@@ -160,7 +160,7 @@ where
     }
 }
 
-impl<K, R, I, E, F> EventHandler<K, R> for TryMapped<K, F>
+impl<K, R, I, E, F> EventHandler<K, R> for TryMapped<K, R, F>
 where
     K: View,
     R: RequestType,
@@ -175,7 +175,7 @@ where
     }
 }
 
-impl<K, R, I, E, Fut, F> EventHandler<K, R> for TryMappedAsync<K, F>
+impl<K, R, I, E, Fut, F> EventHandler<K, R> for TryMappedAsync<K, R, F>
 where
     K: View,
     R: RequestType,

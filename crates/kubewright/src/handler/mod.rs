@@ -31,7 +31,10 @@ use crate::{
 /// said so.
 ///
 /// Source: controller-runtime `handler.TypedEventHandler`.
-#[diagnostic::on_unimplemented(message = "`{Self}` does not turn events of `{K}` into requests `{R}`")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not turn events of `{K}` into requests `{R}`",
+    note = "a mapping function that returns a `Result` goes into `handler::try_enqueue_mapped` or `try_enqueue_mapped_async`"
+)]
 pub trait EventHandler<K, R: RequestType = Request>: Send + Sync + 'static {
     /// Puts what should be reconciled because of `event` into `requests`.
     fn handle(&self, event: &Event<K>, requests: &Requests<'_, R>) -> impl Future<Output = ()> + Send;
