@@ -34,5 +34,5 @@ pub mod source;
 pub mod workqueue;
 
 pub use error::BoxError;
-pub use k8s_openapi;
-pub use kube;
+// The crates whose types stand in signatures here, under their own names.
+pub use {k8s_openapi, kube, prometheus, tokio, tokio_util, tracing};
