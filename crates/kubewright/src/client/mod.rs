@@ -13,9 +13,11 @@
 
 mod error;
 mod idle_writes;
+mod kept;
 mod live;
 mod objects;
 mod own_writes;
+pub(crate) mod quantity;
 mod read;
 mod request;
 mod sub_resource;
@@ -31,7 +33,7 @@ pub use read::List;
 pub use sub_resource::{ObjectsSubResourceWriter, SubResourceWriter};
 pub(crate) use writes_of_task::count_changes;
 
-use self::{idle_writes::IdleWrites, own_writes::OwnWrites};
+use self::{idle_writes::IdleWrites, kept::Lost, own_writes::OwnWrites};
 use crate::cache::Cache;
 
 /// Reads and writes the objects of one API server.
@@ -44,6 +46,7 @@ pub struct Client {
     field_manager: Option<Arc<str>>,
     own_writes: Option<Arc<OwnWrites>>,
     idle_writes: Arc<IdleWrites>,
+    lost: Arc<Lost>,
 }
 
 impl Client {
@@ -55,6 +58,7 @@ impl Client {
             field_manager: None,
             own_writes: Some(Arc::default()),
             idle_writes: Arc::default(),
+            lost: Arc::default(),
         }
     }
 

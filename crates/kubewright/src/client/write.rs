@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::{
     Client, ClientError, Objects,
+    kept::Sent,
     own_writes::{Doubt, Write, key_of_answer},
     request::{self, check_whole, encode, named, path},
     writes_of_task,
@@ -176,12 +177,16 @@ impl Client {
             let own_writes = self.own_writes.as_deref().filter(|_| remember);
             let doubt = own_writes.map(|own_writes| Doubt::new(own_writes, &self.cache, kind, key));
             let request = request.map_err(kube::Error::BuildRequest);
+            let sent = request.as_ref().ok().filter(|_| verb != "delete");
+            let sent = sent.and_then(|request| Sent::read(kind, key, request));
             let result: Result<Value, _> =
                 request::send(&self.kube, verb, kind, key.to_string(), request).await;
             let write = match &result {
                 Ok(answer) => {
                     let write = Write::of_answer(verb == "delete", answer);
-                    self.count(verb, kind, &key_of_answer(kind, answer, key), write.as_ref());
+                    if verb != "delete" {
+                        self.judge(kind, &key_of_answer(kind, answer, key), write.as_ref(), sent, answer);
+                    }
                     // An answer that says nothing leaves the write in doubt.
                     write.map(|write| Some((key_of_answer(kind, answer, key), write)))
                 }
@@ -195,16 +200,20 @@ impl Client {
         })
     }
 
-    /// Takes note of a write that made a version which neither the cache nor an own write has shown before: it changed something.
-    fn count(&self, verb: &'static str, kind: &Kind, key: &ObjectKey, write: Option<&Write>) {
-        let is_news = |write: &Write| {
-            let cached = self.cache.informers_of(kind).into_iter().filter_map(|informer| informer.get(key));
-            let cached = cached.map(|entry| entry.resource_version()).max();
-            let own = self.own_writes.as_ref().and_then(|own_writes| own_writes.version(kind, key));
-            write.version() > cached.max(own).unwrap_or(0)
-        };
-        if verb != "delete" && write.is_none_or(is_news) {
-            writes_of_task::note_change();
+    /// Takes note of what a write has changed, and of what the API server did not keep of it.
+    fn judge(&self, kind: &Kind, key: &ObjectKey, write: Option<&Write>, sent: Option<Sent>, answer: &Value) {
+        let lost = sent.and_then(|sent| sent.lost(answer));
+        if let Some(field) = &lost {
+            self.lost.name(kind, key, field);
         }
+        writes_of_task::note(write.is_none_or(|write| self.is_news(kind, key, write)), lost.is_some());
+    }
+
+    /// Whether a write made a version that neither the cache nor an own write has shown before: it changed something.
+    fn is_news(&self, kind: &Kind, key: &ObjectKey, write: &Write) -> bool {
+        let cached = self.cache.informers_of(kind).into_iter().filter_map(|informer| informer.get(key));
+        let cached = cached.map(|entry| entry.resource_version()).max();
+        let own = self.own_writes.as_ref().and_then(|own_writes| own_writes.version(kind, key));
+        write.version() > cached.max(own).unwrap_or(0)
     }
 }

@@ -72,15 +72,16 @@ impl<R: RequestType> Crew<R> {
         let outcome = async {
             let _working = self.metrics.working();
             let started = Instant::now();
-            let (outcome, changes) =
+            let (outcome, writes) =
                 client::count_changes(self.call(context, request.clone(), deadline)).await;
             let ended = Instant::now();
             self.metrics.observe(&outcome, ended - started);
-            let hot_loop = self.hot_loops.lock().observe(request, changes > 0, ended);
+            let hot_loop = self.hot_loops.lock().observe(request, writes.changed > 0, ended);
             if let Some(HotLoop { reconciles, pause }) = hot_loop {
                 tracing::warn!(
                     reconciles,
                     ?pause,
+                    writes_not_kept = writes.lacking,
                     "every reconcile writes something and wakes this request again: a hot loop, which is slowed down"
                 );
             }

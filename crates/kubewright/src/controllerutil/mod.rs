@@ -1,5 +1,6 @@
-//! What nearly every reconciler does: owner references, finalizers, create or update, status.
+//! What nearly every reconciler does: owner references, finalizers, create or update, status and its conditions.
 
+pub mod conditions;
 mod create_or_update;
 mod difference;
 mod edit;
