@@ -61,6 +61,18 @@ async fn a_source_that_fails_to_start_stops_the_manager() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_panic_in_start_or_in_sync_is_an_error_of_the_source() {
+    let in_start = Named(async |_| -> Result<(), BoxError> { panic!("no such bus") });
+    assert_eq!(start_error(in_start).await[1..], ["failed to start the source", "panicked: no such bus"]);
+    let in_sync = Named(async |context: SourceContext| {
+        context.sync_on(async { panic!("out of step") });
+        Ok(())
+    });
+    let expected = ["failed to wait for the source to sync", "panicked: out of step"];
+    assert_eq!(start_error(in_sync).await[1..], expected);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_source_that_blocks_in_start_is_named() {
     let chain = start_error(Named(async |_| std::future::pending().await)).await;
     assert_eq!(chain[1], "timed out waiting for the source to start within 3s: its start() must not block");
@@ -206,6 +218,9 @@ async fn a_late_watch_that_fails_tells_its_handle_and_the_controller_goes_on() {
     env.create(&config_map("a", &[])).await;
     counter.wait_for(&key("a"), 1).await;
     let error = controller.watch(Named(async |_| Err("no".into()))).synced().await.unwrap_err();
+    assert_eq!(error.to_string(), "failed to start the source");
+    let panics = Named(async |_| -> Result<(), BoxError> { panic!("no such bus") });
+    let error = controller.watch(panics).synced().await.unwrap_err();
     assert_eq!(error.to_string(), "failed to start the source");
     env.create(&config_map("b", &[])).await;
     counter.wait_for(&key("b"), 1).await;

@@ -1,13 +1,14 @@
 //! Starts sources, and waits until they have synced.
 
-use std::time::Duration;
+use std::{panic::AssertUnwindSafe, time::Duration};
 
-use futures::future::try_join_all;
+use futures::{FutureExt as _, future::try_join_all};
 use tokio::{sync::mpsc, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::ControllerError;
 use crate::{
+    BoxError, error,
     reconcile::RequestType,
     source::{DynSource, SourceContext, SourceMetrics, Spawned},
     workqueue::Queue,
@@ -31,12 +32,13 @@ impl<R: RequestType> Starter<R> {
     ) -> Result<(), ControllerError> {
         let (name, limit) = (source.name(), self.sync_timeout);
         let context = SourceContext::new(cancel, limit, self.tasks, self.metrics);
-        match timeout(limit, source.start(context.clone(), self.queue)).await {
+        let start = contained(async { source.start(context.clone(), self.queue).await });
+        match timeout(limit, start).await {
             Err(_) => return Err(ControllerError::SourceBlocks { name, timeout: limit }),
             Ok(Err(source)) => return Err(ControllerError::SourceStart { name, source }),
             Ok(Ok(())) => {}
         }
-        let synced = try_join_all(context.take_syncs());
+        let synced = try_join_all(context.take_syncs().into_iter().map(contained));
         tokio::pin!(synced);
         let mut progress = context.watch_progress();
         // What a source waits for may have a better word for its delay than "timed out": it gets the time that it was promised, and a little
@@ -55,6 +57,12 @@ impl<R: RequestType> Starter<R> {
             }
         }
     }
+}
+
+/// A panic is an error of the source: it must not take a running controller with it.
+async fn contained(work: impl Future<Output = Result<(), BoxError>>) -> Result<(), BoxError> {
+    let ended = AssertUnwindSafe(work).catch_unwind().await;
+    ended.unwrap_or_else(|panic| Err(format!("panicked: {}", error::panic_message(&*panic)).into()))
 }
 
 /// How much longer than a source the controller waits.
