@@ -30,9 +30,17 @@ pub(super) struct Delivery<V, R: RequestType> {
 }
 
 /// Why an event could not be handled.
-enum Failure {
+pub(super) enum Failure {
     Failed(BoxError),
     Panicked(String),
+}
+
+/// Does `work`, which is the author's code. A panic ends nothing else: what it leaves behind is its author's affair, as with a mutex.
+pub(super) async fn guarded(work: impl Future<Output = Result<(), BoxError>>) -> Result<(), Failure> {
+    match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(done) => done.map_err(Failure::Failed),
+        Err(panic) => Err(Failure::Panicked(error::panic_message(&*panic))),
+    }
 }
 
 impl<V: Send + Sync + 'static, R: RequestType> Delivery<V, R> {
@@ -90,17 +98,14 @@ impl<V: Send + Sync + 'static, R: RequestType> Delivery<V, R> {
     }
 
     async fn handle(&self, event: &Event<V>) -> Result<(), Failure> {
-        let requests = Requests::new(&self.queue, event.is_unchanged());
-        let handled = async {
+        guarded(async {
+            let requests = Requests::new(&self.queue, event.is_unchanged());
             if self.passes(event) {
                 self.handler.handle(event, &requests).await;
             }
-        };
-        // Filters and handlers are called through `&self`: what a panic leaves behind in them is their author's affair, as with a mutex.
-        match AssertUnwindSafe(handled).catch_unwind().await {
-            Ok(()) => requests.into_failure().map_or(Ok(()), |error| Err(Failure::Failed(error))),
-            Err(panic) => Err(Failure::Panicked(error::panic_message(&*panic))),
-        }
+            requests.into_failure().map_or(Ok(()), Err)
+        })
+        .await
     }
 
     fn passes(&self, event: &Event<V>) -> bool {

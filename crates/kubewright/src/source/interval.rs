@@ -1,11 +1,13 @@
 //! Requests on a timer.
 
-use std::{borrow::Cow, fmt, panic::AssertUnwindSafe, time::Duration};
+use std::{borrow::Cow, fmt, time::Duration};
 
-use futures::FutureExt as _;
 use tokio::time::{Instant, sleep_until};
 
-use super::{Source, SourceContext};
+use super::{
+    Source, SourceContext,
+    delivery::{Failure, guarded},
+};
 use crate::{
     BoxError, error,
     handler::LOW_PRIORITY,
@@ -18,7 +20,8 @@ use crate::{
 ///
 /// Each round is enqueued at [`LOW_PRIORITY`], as a resync is: what somebody has just changed overtakes ten thousand keys that are merely due
 /// again. It is enqueued rate-limited, so keys that are failing already are not hurried. Rounds that come due while one is still at work
-/// are left out. An error or a panic of `requests` is logged, and the next round tries again.
+/// are left out. A round whose `requests` fails or panics is logged, counted (`kubewright_source_event_failures_total`) and tried again, after 1 s
+/// and then twice as long each time, but never longer than `period`; the next round comes a period after the try that succeeds.
 ///
 /// # Example: every object, each half hour
 /// ```no_run
@@ -71,6 +74,19 @@ impl<F> Interval<F> {
         self
     }
 
+    async fn round<R, I, E, Fut>(&mut self, queue: &Queue<R>) -> Result<(), BoxError>
+    where
+        R: RequestType,
+        I: IntoIterator<Item = R>,
+        E: Into<BoxError>,
+        Fut: Future<Output = Result<I, E>>,
+        F: FnMut() -> Fut,
+    {
+        let requests = (self.requests)().await.map_err(Into::into)?;
+        queue.add_with(AddOptions::new().rate_limited().priority(LOW_PRIORITY), requests);
+        Ok(())
+    }
+
     fn next_period(&self, random: &mut fastrand::Rng) -> Duration {
         // What is too long for a `Duration` is as good as never.
         Duration::try_from_secs_f64(self.period.as_secs_f64() * (1.0 + self.jitter * random.f64()))
@@ -90,28 +106,24 @@ where
         if self.period.is_zero() {
             return Err("the period of an interval source is zero".into());
         }
-        context.spawn(async move {
-            let round = AddOptions::new().rate_limited().priority(LOW_PRIORITY);
+        let name = Source::<R>::name(&self);
+        context.clone().spawn(async move {
             let mut random = fastrand::Rng::new();
+            let mut failures = 0;
             let mut wait = if self.is_immediate { Duration::ZERO } else { self.next_period(&mut random) };
             let mut due = Instant::now();
             loop {
                 // A round that comes due while the last one was still at work is left out.
                 due = due.checked_add(wait).map_or_else(far_away, |due| due.max(Instant::now()));
                 sleep_until(due).await;
-                // A panic is an error of this round; what it leaves behind in the function is its author's affair.
-                match AssertUnwindSafe(async { (self.requests)().await }).catch_unwind().await {
-                    Ok(Ok(requests)) => queue.add_with(round, requests),
-                    Ok(Err(error)) => {
-                        let error = error::chain(error.into().as_ref());
-                        tracing::warn!(error, "an interval source has no requests this time");
-                    }
-                    Err(panic) => {
-                        let message = error::panic_message(&*panic);
-                        tracing::error!(message, "an interval source panicked");
-                    }
-                }
-                wait = self.next_period(&mut random);
+                let Err(failure) = guarded(self.round(&queue)).await else {
+                    failures = 0;
+                    wait = self.next_period(&mut random);
+                    continue;
+                };
+                wait = backoff(failures).min(self.period);
+                failures += 1;
+                report(&failure, &name, wait, &context);
             }
         });
         Ok(())
@@ -120,6 +132,25 @@ where
     fn name(&self) -> Cow<'static, str> {
         format!("interval source: every {:?}", self.period).into()
     }
+}
+
+fn report(failure: &Failure, source: &str, retry_in: Duration, context: &SourceContext) {
+    match failure {
+        Failure::Failed(error) => {
+            context.count_failure(source, "error");
+            let error = error::chain(error.as_ref());
+            tracing::warn!(source, error, ?retry_in, "an interval source has no requests this time");
+        }
+        Failure::Panicked(message) => {
+            context.count_failure(source, "panic");
+            tracing::error!(source, message, ?retry_in, "an interval source panicked");
+        }
+    }
+}
+
+/// 1 s, doubled by each failure in a row.
+fn backoff(failures: u32) -> Duration {
+    Duration::from_secs(1 << failures.min(32))
 }
 
 fn far_away() -> Instant {
