@@ -31,13 +31,16 @@ impl<V> Waiting<V> {
 
     /// Puts `event` behind those of its object that wait, if any do; else gives it back.
     ///
-    /// An object keeps its oldest event and its newest ones; [`MAX_EVENTS`] bounds what one that never succeeds takes.
+    /// [`MAX_EVENTS`] bounds what an object that never succeeds takes: beyond it, the older ones of those that wait are merged.
     pub(super) fn line_up(&mut self, event: Event<V>) -> Option<Event<V>> {
         let Some(backlog) = self.by_object.get_mut(event.object().key()) else { return Some(event) };
-        if backlog.events.len() >= MAX_EVENTS {
-            backlog.events.remove(1);
-        }
         backlog.events.push_back(event);
+        // The first one has been tried already, perhaps in part: it comes again as it was.
+        if backlog.events.len() > MAX_EVENTS
+            && let (Some(earlier), Some(later)) = (backlog.events.remove(1), backlog.events.remove(1))
+        {
+            backlog.events.insert(1, merged(earlier, later));
+        }
         None
     }
 
@@ -79,6 +82,22 @@ impl<V> Waiting<V> {
             backlog.due = now;
             self.due.insert((now, key.clone()));
         }
+    }
+}
+
+/// One event instead of two of the same object: from the state before the first to the state after the second. The state between them is not heard of.
+fn merged<V>(earlier: Event<V>, later: Event<V>) -> Event<V> {
+    match (earlier, later) {
+        (Event::Update { object_old, .. }, Event::Update { object_new, .. }) => {
+            Event::Update { object_old, object_new }
+        }
+        (Event::Create { is_in_initial_list, .. }, Event::Update { object_new, .. }) => {
+            Event::Create { object: object_new, is_in_initial_list }
+        }
+        (Event::Delete { object, .. }, Event::Create { object: anew, .. }) => {
+            Event::Update { object_old: object, object_new: anew }
+        }
+        (_, later) => later,
     }
 }
 
@@ -126,6 +145,39 @@ mod tests {
         let second = waiting.take_due(now).unwrap();
         assert_eq!(number(&second), 2);
         assert_eq!(waiting.failed(second, now).as_millis(), 5);
+    }
+
+    #[test]
+    fn merged_events_go_from_the_first_state_to_the_last() {
+        let object = |version: u64| {
+            let mut object = ConfigMap::default();
+            object.metadata.resource_version = Some(version.to_string());
+            Observed::from(object)
+        };
+        let create = |new| Event::Create { object: object(new), is_in_initial_list: false };
+        let update = |old, new| Event::Update { object_old: object(old), object_new: object(new) };
+        let delete = |last| Event::Delete { object: object(last), delete_state_unknown: false };
+        let generic = |of| Event::Generic { object: object(of) };
+        for (earlier, later, expected) in [
+            (create(1), update(1, 2), "create 2"),
+            (create(1), delete(1), "delete 1"),
+            (update(1, 2), update(2, 3), "update 1 to 3"),
+            (update(1, 2), delete(2), "delete 2"),
+            (delete(1), create(2), "update 1 to 2"),
+            (generic(1), generic(2), "generic 2"),
+        ] {
+            let merged = merged(earlier, later);
+            let new = number(&merged);
+            let said = match &merged {
+                Event::Create { .. } => format!("create {new}"),
+                Event::Update { object_old, .. } => {
+                    format!("update {} to {new}", object_old.resource_version().unwrap())
+                }
+                Event::Delete { .. } => format!("delete {new}"),
+                Event::Generic { .. } => format!("generic {new}"),
+            };
+            assert_eq!(said, expected);
+        }
     }
 
     #[tokio::test(start_paused = true)]
