@@ -73,7 +73,8 @@ pub enum CreateOrUpdateError {
 /// # Differences from Go
 /// - The document that was read is written, with what the function has changed; upstream writes the Go type, and drops what it does not know.
 /// - A function that cannot fail returns nothing.
-/// - An empty map and none are different, as they are in JSON; for upstream they are equal.
+/// - An empty map and none are different, as they are in JSON; for upstream they are equal. Quantities are equal by value, as for upstream, where the Rust type says that they
+///   are quantities: in a `DynamicObject` they are texts.
 pub async fn create_or_update<'a, K, R>(
     client: impl Into<Objects<'a, K>>,
     object: K,

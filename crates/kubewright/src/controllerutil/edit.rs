@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     difference::{Difference, graft},
-    metadata,
+    metadata, typed,
 };
 use crate::{
     cache::{CacheError, store::Entry},
@@ -50,7 +50,9 @@ impl<K: View + Resource + Serialize> Original<K> {
         key: &ObjectKey,
         edited: &K,
     ) -> Result<Option<Difference>, ClientError> {
-        let (before, mut after) = (encode(kind, key, &*self.object)?, encode(kind, key, edited)?);
+        let encoded = typed::pair(&*self.object, edited);
+        let (before, mut after) =
+            encoded.map_err(|source| ClientError::Encode { kind: kind.clone(), key: key.clone(), source })?;
         metadata::keep(&before, &mut after);
         if before == after {
             return Ok(None);
@@ -62,12 +64,4 @@ impl<K: View + Resource + Serialize> Original<K> {
         let wanted = graft(&read, &before, &after);
         Ok((read != wanted).then_some(Difference { read, wanted }))
     }
-}
-
-fn encode<K: Serialize>(kind: &Kind, key: &ObjectKey, object: &K) -> Result<Value, ClientError> {
-    serde_json::to_value(object).map_err(|source| ClientError::Encode {
-        kind: kind.clone(),
-        key: key.clone(),
-        source,
-    })
 }

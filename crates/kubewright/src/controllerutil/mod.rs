@@ -9,6 +9,7 @@ mod metadata;
 mod mutate;
 mod owner;
 mod status;
+mod typed;
 mod write;
 
 pub use create_or_update::{CreateOrUpdateError, OperationResult, create_or_patch, create_or_update};
