@@ -27,6 +27,18 @@ use crate::{
 /// }
 /// let handler = handler::enqueue_mapped(guestbook_of);
 /// ```
+///
+/// A `Result` is not taken for a list of one or none, which would lose its error:
+/// ```compile_fail
+/// # use k8s_openapi::api::core::v1::ConfigMap;
+/// # use kubewright::{controller::Builder, handler, reconcile::Request};
+/// fn may_fail(_: &ConfigMap) -> Result<Vec<Request>, std::fmt::Error> {
+///     Ok(Vec::new())
+/// }
+/// fn add(controller: Builder) -> Builder {
+///     controller.watches::<ConfigMap>(handler::enqueue_mapped(may_fail))
+/// }
+/// ```
 pub fn enqueue_mapped<K, R, I, F>(map: F) -> Mapped<K, R, F>
 where
     I: IntoIterator<Item = R>,
