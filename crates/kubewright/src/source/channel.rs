@@ -19,7 +19,8 @@ use crate::{
 /// Hands every object that `receiver` gives to `handler`, as a [`Generic`](Event::Generic) event.
 ///
 /// The channel's own bound is the back-pressure: while the handler is at work and the channel is full, senders wait. The queue behind it
-/// never makes anybody wait. The source ends when all senders are gone and no event waits for another try.
+/// never makes anybody wait. Events that the handler could not handle wait beside the channel for their next try; while those of 1024 objects do,
+/// nothing is taken out of it. The source ends when all senders are gone and no event waits for another try.
 ///
 /// Source: controller-runtime `source.TypedChannel`.
 ///
@@ -82,7 +83,7 @@ impl<K: View + Resource, R: RequestType> Source<R> for Channel<K, R> {
             let mut open = true;
             while open || delivery.is_waiting() {
                 tokio::select! {
-                    object = self.receiver.recv(), if open => match object {
+                    object = self.receiver.recv(), if open && !delivery.is_full() => match object {
                         Some(object) => delivery.deliver(Event::Generic { object: Arc::new(object).into() }).await,
                         None => open = false,
                     },

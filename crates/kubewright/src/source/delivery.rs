@@ -67,6 +67,11 @@ impl<V: Send + Sync + 'static, R: RequestType> Delivery<V, R> {
         self.waiting.next_due().is_some()
     }
 
+    /// Whether so many objects have failed that no more should come. A kind has an end by itself; a channel has none.
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting.objects() >= MANY_OBJECTS
+    }
+
     /// Brings the event that is due to the handler once more.
     pub(super) async fn retry(&mut self) {
         if let Some(event) = self.waiting.take_due(Instant::now()) {
@@ -116,3 +121,6 @@ impl<V: Send + Sync + 'static, R: RequestType> Delivery<V, R> {
         passes_filters && self.predicates.iter().all(|predicate| predicate.judge(event).passes())
     }
 }
+
+/// Far more than fail at once for reasons of their own: behind these is a reason that they share.
+const MANY_OBJECTS: usize = 1024;

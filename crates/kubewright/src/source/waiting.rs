@@ -60,6 +60,11 @@ impl<V> Waiting<V> {
         wait
     }
 
+    /// How many objects have events that wait.
+    pub(super) fn objects(&self) -> usize {
+        self.by_object.len()
+    }
+
     /// When the next event is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.due.first().map(|(due, _)| *due)

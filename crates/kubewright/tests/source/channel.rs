@@ -167,3 +167,33 @@ async fn requests_of_a_channel_are_enqueued_as_they_are() {
     counter.wait_for(&key("after"), 1).await;
     running.stop().await.unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn senders_wait_while_the_events_of_many_objects_fail() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let (send, receiver) = mpsc::channel(8);
+    let (is_broken, broken) = tokio::sync::watch::channel(true);
+    let handler = move |event: &Event<ConfigMap>, requests: &Requests<'_, Request>| {
+        if *broken.borrow() {
+            return requests.fail("the other side is down");
+        }
+        requests.add(event.object().key().clone());
+    };
+    let counter = control(&manager, source::channel(receiver, handler));
+    let running = env.run(manager);
+    let send = async |number: usize| {
+        let sent = send.send(object(&number.to_string()));
+        tokio::time::timeout(std::time::Duration::from_secs(60), sent).await
+    };
+    let mut sent = 0;
+    while send(sent).await.is_ok() {
+        sent += 1;
+    }
+    assert_eq!(sent, 1024 + 8);
+
+    is_broken.send(false).unwrap();
+    counter.wait_for(&key("0"), 1).await;
+    send(sent).await.unwrap().unwrap();
+    running.stop().await.unwrap();
+}
