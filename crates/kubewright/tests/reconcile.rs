@@ -207,7 +207,7 @@ mod as_a_reconciler {
         running.elected().await;
         let error = reconciler.reconcile(Context::detached(), key("any")).await.unwrap_err();
         let error = error.downcast::<ClientError>().unwrap();
-        assert!(matches!(*error, ClientError::Cache(CacheError::SyncTimeout { .. })), "{error:?}");
+        assert!(matches!(*error, ClientError::Cache(CacheError::Refused { .. })), "{error:?}");
         assert!(error.to_string().contains("secrets is forbidden"), "{error}");
         running.stop().await.unwrap();
     }
