@@ -87,23 +87,30 @@ fn list(server: &Server, asked: &Asked, target: &Target, plan: &Plan) -> Respons
     let world = server.world.lock();
     let mut start = 0_usize;
     if let Some(token) = asked.get("continue") {
-        let (token_version, token_start) = token.split_once(':').unwrap();
-        (version, start) = (token_version.parse().unwrap(), token_start.parse().unwrap());
-        if version < world.history.compacted || version > world.history.head {
+        let parts: Vec<u64> = token.split(':').map(|part| part.parse().unwrap()).collect();
+        (version, start) = (parts[1], usize::try_from(parts[2]).unwrap());
+        // A token of a history that was overwritten may be served all the same; nobody could tell.
+        if parts[0] != world.history.restores || version < world.history.compacted {
             return status(410, "Expired", "The provided continue parameter is too old");
         }
     }
     let limit = asked.get("limit").map_or(usize::MAX, |limit| limit.parse::<usize>().unwrap().min(plan.page));
     let items = items(&world, target, version);
     let end = start.saturating_add(limit).min(items.len());
-    let next = if end < items.len() { format!("{version}:{end}") } else { String::new() };
+    let next =
+        if end < items.len() { format!("{}:{version}:{end}", world.history.restores) } else { String::new() };
     let list = json!({
         "kind": "List",
         "apiVersion": "v1",
         "metadata": { "resourceVersion": version.to_string(), "continue": next },
         "items": items[start.min(end)..end].iter().map(|item| Value::clone(item)).collect::<Vec<_>>(),
     });
-    Response::new(body::list(list.to_string().as_bytes(), plan))
+    Response::new(body::list(
+        list.to_string().as_bytes(),
+        plan,
+        Arc::downgrade(&server.world),
+        world.history.restores,
+    ))
 }
 
 fn watch(
@@ -193,7 +200,7 @@ fn single(server: &Server, asked: &Asked, target: &Target, body: &[u8], plan: &P
     };
     world.send();
     if plan.lost {
-        return Response::new(body::list(b"{{", &Plan::cut(1)));
+        return Response::new(body::lost());
     }
     Response::new(body::whole(answer.to_string()))
 }

@@ -18,8 +18,13 @@ pub fn whole(text: impl Into<Bytes>) -> Body {
     Full::new(text.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// `text` as `plan` wants it: cut, slow, or never.
-pub fn list(text: &[u8], plan: &Plan) -> Body {
+/// The connection breaks in the middle.
+pub fn lost() -> Body {
+    frames(stream::iter([Ok(Bytes::from_static(b"{")), Err(io::ErrorKind::ConnectionReset.into())]))
+}
+
+/// `text` as `plan` wants it: cut, slow, or never. It breaks when `world` is restored.
+pub fn list(text: &[u8], plan: &Plan, world: Weak<Mutex<World>>, restores: u64) -> Body {
     let (slow, silent) = (plan.slow, plan.silent);
     let cut = plan.cut_after.filter(|at| *at < text.len());
     let sent = &text[..cut.unwrap_or(text.len())];
@@ -28,14 +33,18 @@ pub fn list(text: &[u8], plan: &Plan) -> Body {
     if cut.is_some() && !plan.ends_cleanly {
         pieces.push(Err(io::ErrorKind::ConnectionReset.into()));
     }
-    let pieces = stream::iter(pieces).then(move |piece| async move {
-        if silent {
-            std::future::pending::<()>().await;
+    let is_restored = move || world.upgrade().is_none_or(|world| world.lock().history.restores != restores);
+    let pieces = stream::iter(pieces).then(move |piece| {
+        let is_restored = is_restored.clone();
+        async move {
+            if silent {
+                std::future::pending::<()>().await;
+            }
+            if !slow.is_zero() {
+                sleep(slow).await;
+            }
+            if is_restored() { Err(io::ErrorKind::ConnectionReset.into()) } else { piece }
         }
-        if !slow.is_zero() {
-            sleep(slow).await;
-        }
-        piece
     });
     frames(pieces)
 }

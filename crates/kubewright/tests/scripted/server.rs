@@ -13,7 +13,7 @@ use http::{Request, Response};
 use http_body_util::BodyExt;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{
     answer,
@@ -35,6 +35,7 @@ pub struct Asked {
     pub method: String,
     pub path: String,
     pub query: BTreeMap<String, String>,
+    pub at: Instant,
 }
 
 impl Asked {
@@ -157,6 +158,23 @@ impl Server {
         world.history.compacted = world.history.head;
     }
 
+    /// From now on everything works.
+    pub fn heal(&self) {
+        let mut world = self.world.lock();
+        world.reads.clear();
+        world.otherwise = Plan::default();
+        world.replicas.clear();
+        world.send();
+    }
+
+    pub fn history(&self) -> History {
+        self.world.lock().history.clone()
+    }
+
+    pub fn restores(&self) -> u64 {
+        self.world.lock().history.restores
+    }
+
     pub fn head(&self) -> u64 {
         self.world.lock().history.head
     }
@@ -189,6 +207,7 @@ impl Server {
             method: parts.method.to_string(),
             path: parts.uri.path().to_owned(),
             query: query.into_owned().collect(),
+            at: Instant::now(),
         };
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let target = answer::Target::of(&asked.path);

@@ -2,7 +2,13 @@
 
 mod delta;
 mod ingest;
+#[cfg(test)]
+mod listener;
 mod progress;
+#[cfg(test)]
+mod random_scripts;
+#[cfg(test)]
+mod scripts;
 mod subscription;
 
 use std::{fmt, sync::Arc};

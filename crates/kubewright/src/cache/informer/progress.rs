@@ -9,6 +9,8 @@ pub(crate) struct Progress {
     pub(crate) synced: bool,
     /// Everything up to this version is in the store.
     pub(crate) version: u64,
+    /// How often the API server has gone back in time, as after a restore from a backup. What was written before may not exist any more.
+    pub(crate) restores: u64,
     /// Why the reflector is waiting to try again, if it is.
     pub(crate) failure: Option<String>,
     /// The failure is the API server's definite answer: the kind is not installed, or a permission is missing.
@@ -41,8 +43,9 @@ impl Progress {
     }
 
     /// A list is complete: its version counts, even if the API server went back in time.
-    pub(super) fn sync(&mut self, version: u64) {
+    pub(super) fn sync(&mut self, version: u64, went_back: bool) {
         self.version = version;
+        self.restores += u64::from(went_back);
         self.synced = true;
         self.failure = None;
         self.refused = false;

@@ -30,6 +30,11 @@ impl Backoff {
         self.last = Some(now + wait);
         wait
     }
+
+    /// Something worked: the next wait is the first.
+    pub(crate) fn reset(&mut self) {
+        self.next = FIRST;
+    }
 }
 
 const FIRST: Duration = Duration::from_millis(800);
@@ -51,5 +56,8 @@ mod tests {
         }
         let wait = backoff.next(now + RESET_AFTER + Duration::from_millis(1));
         assert!(wait < FIRST * 2);
+        backoff.next(now);
+        backoff.reset();
+        assert!(backoff.next(now) < FIRST * 2);
     }
 }

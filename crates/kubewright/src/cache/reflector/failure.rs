@@ -20,6 +20,12 @@ pub(crate) enum Failure {
     /// The API server sends objects but never says that the list is complete.
     #[error("the API server never ended its streaming list")]
     Endless,
+    /// The API server remembers less of a list than it takes to read its pages.
+    #[error("the list expired before its last page was read")]
+    PageExpired,
+    /// The API server is not as far as it was. It may be a replica that lags, or a server that was restored from a backup.
+    #[error("the API server is at version {version} after it had been at {reached}")]
+    Older { version: u64, reached: u64 },
     /// What came is not what a list or a watch looks like.
     #[error("the API server's answer is malformed: {0}")]
     Malformed(String),
@@ -68,8 +74,13 @@ impl Failure {
         match self {
             Self::Status { code, .. } => matches!(code, 429 | 500 | 502 | 503 | 504),
             Self::Transport(_) | Self::Silent(_) => true,
-            Self::Endless | Self::Malformed(_) => false,
+            Self::Endless | Self::PageExpired | Self::Older { .. } | Self::Malformed(_) => false,
         }
+    }
+
+    /// The API server answered, and this is its answer.
+    pub(crate) fn is_status(&self) -> bool {
+        matches!(self, Self::Status { .. })
     }
 
     /// The API server does not know streaming lists: it refuses the parameter, or ignores it.

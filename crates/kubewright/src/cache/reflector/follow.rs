@@ -2,36 +2,38 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
 use kube::client::Body;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::{
     backoff::Backoff,
-    course::{Ask, Course, When},
+    course::{Ask, Course, Verdict, When},
     event::Event,
     failure::Failure,
+    initial_events::InitialEvents,
     lines::Lines,
+    list_page::ListPage,
     pieces::Pieces,
     request::Target,
 };
-use crate::{cache::json, object::Kind};
+use crate::cache::store::Past;
 
-/// Where the objects go. Calls come in this order, for ever: `list_begins`, any number of `listed`, `list_ends`, any number of
+/// Where the objects go. Calls come in this order, for ever: `list_begins`, any number of `listed` and `deleted`, `list_ends`, any number of
 /// `changed`, `deleted` and `progressed`; a list may begin anew at any point, also before the last one ended. `flush` comes before every
 /// wait.
 pub(crate) trait Sink: Send {
-    /// Everything that exists follows. `latest`: as the API server has it now, and not as a replica had it some time ago.
-    fn list_begins(&mut self, latest: bool);
-    /// An object that exists.
-    fn listed(&mut self, object: &[u8]);
+    /// Everything that exists follows. What came before is doubted, if `past` says so: the API server went back.
+    fn list_begins(&mut self, past: Past);
+    /// An object that exists; its version, and whether it is new to this list. `None` if it cannot be read.
+    fn listed(&mut self, object: &[u8]) -> Option<Listed>;
     /// All that existed at `version` has been listed; what was not listed does not exist any more.
-    fn list_ends(&mut self, version: u64);
-    /// An object is new or has changed. Gives its version, or `None` if the object cannot be read.
+    fn list_ends(&mut self, version: u64, verdict: Verdict);
+    /// An object is new or has changed. Gives the version of the event, or `None` if the object cannot be read.
     fn changed(&mut self, object: &[u8]) -> Option<u64>;
-    /// An object is gone; `object` is its last state.
+    /// An object is gone; `object` is its last state. Gives the version of the event.
     fn deleted(&mut self, object: &[u8]) -> Option<u64>;
     /// Nothing else has happened up to `version`.
     fn progressed(&mut self, version: u64);
@@ -41,33 +43,45 @@ pub(crate) trait Sink: Send {
     fn failed(&mut self, failure: &Failure, retry_in: Duration);
 }
 
+/// What a list said of one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) version: u64,
+    pub(crate) is_new: bool,
+}
+
 /// Follows one [`Target`].
 pub(crate) struct Reflector {
     client: kube::Client,
     target: Target,
+    course: Course,
     backoff: Backoff,
     random: fastrand::Rng,
 }
 
 impl Reflector {
     pub(crate) fn new(client: kube::Client, target: Target, mut random: fastrand::Rng) -> Self {
-        Self { client, target, backoff: Backoff::new(random.fork()), random }
+        Self { client, target, course: Course::new(), backoff: Backoff::new(random.fork()), random }
     }
 
     /// Lists and watches until it is dropped.
     pub(crate) async fn follow(mut self, sink: &mut impl Sink) -> Infallible {
-        let mut course = Course::new();
         loop {
-            let mut progressed = false;
-            let result = match course.next() {
-                ask @ Ask::List { .. } => self.list(ask, &mut course, sink).await,
-                ask => self.stream(ask, &mut course, sink, &mut progressed).await,
-            };
-            let (when, failure) = match result {
-                Ok(()) => (When::after_close(progressed), None),
-                Err(failure) => (course.failed(&failure, progressed), Some(failure)),
+            let ask = self.course.next(Instant::now());
+            let mut worked = false;
+            let result = match ask {
+                Ask::List { .. } => self.list(ask, sink).await.map(|()| When::Now),
+                Ask::Version => self.version().await.map(|version| self.course.stands_at(version)),
+                _ => self.stream(ask, sink, &mut worked).await.map(|()| self.course.closed(worked)),
             };
             sink.flush();
+            let (when, failure) = match result {
+                Ok(when) => (when, None),
+                Err(failure) => (self.course.failed(&failure, worked, Instant::now()), Some(failure)),
+            };
+            if worked {
+                self.backoff.reset();
+            }
             let wait = match when {
                 When::Now => Duration::ZERO,
                 When::AfterBackoff => self.backoff.next(Instant::now()),
@@ -82,17 +96,30 @@ impl Reflector {
     }
 
     /// Lists in pages. A page that fails in passing is asked for again; the pages before it are not.
-    async fn list(&mut self, ask: Ask, course: &mut Course, sink: &mut impl Sink) -> Result<(), Failure> {
-        sink.list_begins(ask.is_latest());
+    async fn list(&mut self, ask: Ask, sink: &mut impl Sink) -> Result<(), Failure> {
+        let mut judged = None;
         let mut page: Option<String> = None;
         loop {
             let body = self.page(ask, page.as_deref(), sink).await?;
             let list = ListPage::parse(&body)?;
-            list.for_each_item(&body, &self.target.kind, |item| sink.listed(item))?;
+            // Where later pages are newer, as from servers without snapshots, the watch brings what the first ones missed.
+            let (version, verdict) = match judged {
+                Some(judged) => judged,
+                None => {
+                    let first = (list.resource_version, self.course.judge(list.resource_version)?);
+                    sink.list_begins(self.past());
+                    *judged.insert(first)
+                }
+            };
+            list.for_each_item(&body, &self.target.kind, |item| {
+                if let Some(listed) = sink.listed(item) {
+                    self.course.saw(listed.version);
+                }
+            })?;
             sink.flush();
             if list.next.is_empty() {
-                course.listed(list.resource_version);
-                sink.list_ends(list.resource_version);
+                self.course.listed(version);
+                sink.list_ends(version, verdict);
                 return Ok(());
             }
             page = Some(list.next);
@@ -103,6 +130,7 @@ impl Reflector {
         let mut tries = 1;
         loop {
             match self.try_page(ask, page).await {
+                Err(failure) if page.is_some() && failure.is_expired() => return Err(Failure::PageExpired),
                 Err(failure) if page.is_some() && failure.is_passing() && tries < TRIES_PER_PAGE => {
                     let wait = self.backoff.next(Instant::now());
                     sink.failed(&failure, wait);
@@ -114,73 +142,87 @@ impl Reflector {
         }
     }
 
+    /// Reads a page, however long that takes, as long as something comes.
     async fn try_page(&mut self, ask: Ask, page: Option<&str>) -> Result<Bytes, Failure> {
-        let answer = self.send(ask, page).await?;
-        let body = timeout(IDLE_LIMIT, answer.into_body().collect()).await;
-        Ok(body.map_err(|_| Failure::Silent(IDLE_LIMIT))?.map_err(Failure::transport)?.to_bytes())
+        let mut body = self.send(ask, page, MIN_WATCH_TIME).await?.into_body();
+        let mut text = BytesMut::new();
+        loop {
+            let frame = timeout(IDLE_LIMIT, body.frame()).await.map_err(|_| Failure::Silent(IDLE_LIMIT))?;
+            let Some(frame) = frame else { return Ok(text.freeze()) };
+            // Trailers say nothing about objects.
+            if let Ok(data) = frame.map_err(Failure::transport)?.into_data() {
+                text.extend_from_slice(&data);
+            }
+        }
     }
 
-    /// Reads a watch, with a streaming list before it if `ask` says so, until the API server ends it.
-    async fn stream(
-        &mut self,
-        ask: Ask,
-        course: &mut Course,
-        sink: &mut impl Sink,
-        progressed: &mut bool,
-    ) -> Result<(), Failure> {
-        let mut listing = matches!(ask, Ask::StreamingList { .. });
-        let mut pieces = Pieces::new(self.send(ask, None).await?.into_body());
-        if listing {
-            sink.list_begins(ask.is_latest());
+    /// Asks where the API server is.
+    async fn version(&mut self) -> Result<u64, Failure> {
+        let body = timeout(VERSION_LIMIT, self.try_page(Ask::Version, None)).await;
+        let body = body.map_err(|_| Failure::Silent(VERSION_LIMIT))??;
+        Ok(ListPage::parse(&body)?.resource_version)
+    }
+
+    /// Reads a watch, with a streaming list before it if `ask` says so, until the API server ends it. `worked`: it has brought something
+    /// new, or stood for long.
+    async fn stream(&mut self, ask: Ask, sink: &mut impl Sink, worked: &mut bool) -> Result<(), Failure> {
+        let watch_time = MIN_WATCH_TIME.mul_f64(1.0 + self.random.f64());
+        let mut pieces = Pieces::new(self.send(ask, None, watch_time).await?.into_body());
+        let begun = Instant::now();
+        let mut initial = matches!(ask, Ask::StreamingList { .. }).then(|| InitialEvents::begin(begun));
+        if initial.is_some() {
+            sink.list_begins(self.past());
         }
         let mut lines = Lines::default();
         loop {
-            let limit = if listing { LIST_STALL_LIMIT } else { IDLE_LIMIT };
-            let batch = match timeout(limit, pieces.next()).await {
-                Ok(batch) => batch.map_err(Failure::transport)?,
-                Err(_) if listing => return Err(Failure::Endless),
-                Err(_) => return Err(Failure::Silent(limit)),
-            };
+            let batch = self.batch(&mut pieces, initial.as_ref(), watch_time).await;
+            *worked |= initial.is_none() && begun.elapsed() >= STEADY_AFTER;
+            let batch = batch?;
             if batch.is_empty() {
-                return if listing {
-                    Err(Failure::transport("the streaming list ended early"))
-                } else {
-                    Ok(())
+                return match initial {
+                    Some(_) => Err(Failure::transport("the streaming list ended early")),
+                    None => Ok(()),
                 };
             }
             let mut read = |line: &[u8]| {
-                let version = match Event::parse(line)? {
-                    Event::Added(object) | Event::Modified(object) if listing => {
-                        sink.listed(object);
-                        return Ok(());
-                    }
-                    Event::Added(object) | Event::Modified(object) => sink.changed(object),
-                    Event::Deleted(object) => sink.deleted(object),
-                    Event::Bookmark { resource_version, initial_events_end } => {
-                        if listing && initial_events_end {
-                            listing = false;
-                            course.listed(resource_version);
-                            sink.list_ends(resource_version);
-                        } else if !listing {
-                            sink.progressed(resource_version);
-                        }
-                        Some(resource_version)
-                    }
-                };
-                *progressed = true;
-                if let Some(version) = version {
-                    course.watched(version);
-                }
+                *worked |= take(&Event::parse(line)?, &mut self.course, sink, &mut initial)?;
                 Ok(())
             };
             batch.iter().try_for_each(|piece| lines.feed(piece, &mut read))?;
             sink.flush();
+            if initial.as_ref().is_some_and(|initial| initial.ends_at() <= Instant::now()) {
+                return Err(Failure::Endless);
+            }
         }
     }
 
+    /// What comes next; nothing at the end.
+    async fn batch(
+        &self,
+        pieces: &mut Pieces<Body>,
+        initial: Option<&InitialEvents>,
+        watch_time: Duration,
+    ) -> Result<Vec<Bytes>, Failure> {
+        let idle = if self.course.expects_bookmarks() { IDLE_LIMIT } else { watch_time + END_LIMIT };
+        let limit = initial.map_or_else(|| Instant::now() + idle, |initial| initial.ends_at());
+        match timeout_at(limit, pieces.next()).await {
+            Ok(batch) => batch.map_err(Failure::transport),
+            Err(_) if initial.is_some() => Err(Failure::Endless),
+            Err(_) => Err(Failure::Silent(idle)),
+        }
+    }
+
+    fn past(&self) -> Past {
+        if self.course.expects_the_past() { Past::Accepted } else { Past::Refused }
+    }
+
     /// Sends the request and gives the answer if it is a good one.
-    async fn send(&mut self, ask: Ask, page: Option<&str>) -> Result<Response<Body>, Failure> {
-        let watch_time = MIN_WATCH_TIME.mul_f64(1.0 + self.random.f64());
+    async fn send(
+        &self,
+        ask: Ask,
+        page: Option<&str>,
+        watch_time: Duration,
+    ) -> Result<Response<Body>, Failure> {
         let request = self.target.request(ask, watch_time, page);
         let answer = timeout(ANSWER_LIMIT, self.client.send(request)).await;
         let answer = answer.map_err(|_| Failure::Silent(ANSWER_LIMIT))?.map_err(Failure::transport)?;
@@ -197,73 +239,64 @@ impl Reflector {
     }
 }
 
-/// The parts of a list answer.
-struct ListPage {
-    resource_version: u64,
-    /// Where the next page starts; empty after the last one.
-    next: String,
-    /// Where the array of items starts; some servers write `null` for an empty one.
-    items: Option<usize>,
-}
-
-impl ListPage {
-    /// Hands out the items. In lists of built-in kinds they do not say what they are, as the list does; here they are told, so that an object
-    /// reads the same whether a list or a watch brought it.
-    fn for_each_item(&self, body: &[u8], kind: &Kind, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
-        let Some(items) = self.items else { return Ok(()) };
-        let types = format!(r#"{{"apiVersion":"{}","kind":"{}","#, kind.api_version(), kind.kind());
-        // All items are alike.
-        let mut say_what_they_are = None;
-        for item in json::elements(body, items).map_err(Failure::malformed)? {
-            let item = &body[item.map_err(Failure::malformed)?];
-            let says_what_it_is = || json::value_start(item, 0, b"kind").is_ok_and(|value| value.is_some());
-            match item.strip_prefix(b"{") {
-                Some(members) if !*say_what_they_are.get_or_insert_with(says_what_it_is) => {
-                    take(&[types.as_bytes(), members].concat());
+/// Takes one event in. True if it is progress of a watch.
+fn take(
+    event: &Event<'_>,
+    course: &mut Course,
+    sink: &mut impl Sink,
+    initial: &mut Option<InitialEvents>,
+) -> Result<bool, Failure> {
+    let version = match *event {
+        Event::Bookmark { resource_version: version, initial_events_end } => {
+            if initial.is_none() {
+                let moved = course.bookmarked(version)?;
+                sink.progressed(version);
+                return Ok(moved);
+            }
+            if initial_events_end {
+                let verdict = course.judge(version)?;
+                course.listed(version);
+                sink.list_ends(version, verdict);
+                *initial = None;
+            }
+            return Ok(initial.is_none());
+        }
+        Event::Added(object) | Event::Modified(object) => match initial {
+            Some(initial) => {
+                if let Some(listed) = sink.listed(object) {
+                    course.saw(listed.version);
+                    if listed.is_new {
+                        initial.progressed(Instant::now());
+                    }
                 }
-                _ => take(item),
+                return Ok(false);
             }
-        }
-        Ok(())
+            None => sink.changed(object),
+        },
+        Event::Deleted(object) => sink.deleted(object),
+    };
+    match (version, initial) {
+        (Some(version), Some(_)) => course.saw(version),
+        (Some(version), None) => return Ok(course.watched(version)),
+        (None, _) => {}
     }
-
-    fn parse(body: &[u8]) -> Result<Self, Failure> {
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Metadata {
-            resource_version: String,
-            #[serde(default, rename = "continue")]
-            next: Option<String>,
-        }
-        let (mut metadata, mut items) = (None, None);
-        for member in json::members(body, 0).map_err(Failure::malformed)? {
-            let member = member.map_err(Failure::malformed)?;
-            match member.key {
-                b"metadata" => metadata = Some(member.value),
-                b"items" => items = Some((body[member.value.start] == b'[').then_some(member.value.start)),
-                _ => {}
-            }
-        }
-        let (Some(metadata), Some(items)) = (metadata, items) else {
-            return Err(Failure::malformed("a list has no metadata or no items"));
-        };
-        let metadata: Metadata = serde_json::from_slice(&body[metadata]).map_err(Failure::malformed)?;
-        Ok(Self {
-            resource_version: metadata.resource_version.parse().map_err(Failure::malformed)?,
-            next: metadata.next.unwrap_or_default(),
-            items,
-        })
-    }
+    Ok(false)
 }
 
 /// Watches end after 5 to 10 minutes, so that the load of many clients spreads over the API servers. Source: client-go
 /// `tools/cache/reflector.go`, `minWatchTimeout`.
 const MIN_WATCH_TIME: Duration = Duration::from_secs(300);
-/// API servers send a bookmark each minute; a watch that is silent for longer has lost its other end.
+/// API servers send a bookmark each minute: a watch of a server that does, and then is silent for longer, has lost its other end. A list is
+/// never silent for as long.
 const IDLE_LIMIT: Duration = Duration::from_secs(90);
-/// A streaming list that has sent nothing for this long comes from a server that does not know how to end one.
-const LIST_STALL_LIMIT: Duration = Duration::from_secs(10);
+/// How much later than it was asked to an API server ends a watch.
+const END_LIMIT: Duration = Duration::from_secs(30);
+/// A watch that has stood for so long works, even if nothing came: it is followed by the next at once. As long as the longest backoff, so that a server
+/// that ends watches early is not asked more often than one that fails.
+const STEADY_AFTER: Duration = Duration::from_secs(30);
 /// How long the first byte of an answer may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+/// How long it may take to hear where the API server is. Nothing is watched meanwhile.
+const VERSION_LIMIT: Duration = Duration::from_secs(10);
 const LONGEST_ERROR: usize = 1 << 20;
 const TRIES_PER_PAGE: usize = 10;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{Request, header};
 use kube::client::Body;
 
-use super::course::Ask;
+use super::course::{Ask, Pages};
 use crate::object::{Form, Kind};
 
 /// What a reflector follows: one kind, in one namespace or in all, as far as the selectors reach.
@@ -35,8 +35,13 @@ impl Target {
                 query.append_pair("watch", "true").append_pair("allowWatchBookmarks", "true");
                 query.append_pair("resourceVersion", &after.to_string());
             }
-            Ask::List { not_older_than } => {
-                query.append_pair("limit", PAGE_SIZE);
+            Ask::Version => {
+                query.append_pair("limit", "1");
+            }
+            Ask::List { not_older_than, pages } => {
+                if pages == Pages::Many {
+                    query.append_pair("limit", PAGE_SIZE);
+                }
                 if let Some(page) = page {
                     query.append_pair("continue", page);
                 } else if let Some(version) = not_older_than {
@@ -45,7 +50,7 @@ impl Target {
                 }
             }
         }
-        let is_list = matches!(ask, Ask::List { .. });
+        let is_list = matches!(ask, Ask::List { .. } | Ask::Version);
         if !is_list {
             query.append_pair("timeoutSeconds", &watch_time.as_secs().to_string());
         }
@@ -111,13 +116,23 @@ mod tests {
             None,
             "watch=true&allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=300",
         );
-        check(Ask::List { not_older_than: None }, None, "limit=500");
+        check(Ask::List { not_older_than: None, pages: Pages::Many }, None, "limit=500");
         check(
-            Ask::List { not_older_than: Some(7) },
+            Ask::List { not_older_than: Some(7), pages: Pages::Many },
             None,
             "limit=500&resourceVersion=7&resourceVersionMatch=NotOlderThan",
         );
-        check(Ask::List { not_older_than: Some(7) }, Some("next"), "limit=500&continue=next");
+        check(Ask::Version, None, "limit=1");
+        check(
+            Ask::List { not_older_than: Some(7), pages: Pages::One },
+            None,
+            "resourceVersion=7&resourceVersionMatch=NotOlderThan",
+        );
+        check(
+            Ask::List { not_older_than: Some(7), pages: Pages::Many },
+            Some("next"),
+            "limit=500&continue=next",
+        );
     }
 
     #[test]
@@ -125,7 +140,7 @@ mod tests {
         let target = target(Kind::of::<PartialObjectMeta<Pod>>());
         for (ask, form) in [
             (Ask::Watch { after: 1 }, "PartialObjectMetadata;"),
-            (Ask::List { not_older_than: None }, "PartialObjectMetadataList;"),
+            (Ask::List { not_older_than: None, pages: Pages::Many }, "PartialObjectMetadataList;"),
         ] {
             let request = target.request(ask, Duration::ZERO, None);
             assert!(request.headers()[header::ACCEPT].to_str().unwrap().contains(form));

@@ -55,17 +55,14 @@ impl Entry {
         budget: &Arc<Budget>,
         keep_managed_fields: bool,
     ) -> Self {
-        let cut = match &header.managed_fields {
-            Some(cut) if !keep_managed_fields => cut.clone(),
-            _ => object.len()..object.len(),
-        };
+        let [before, after] = kept(object, header, keep_managed_fields);
         Self {
             key: ObjectKey::from_parts(namespace, header.name.as_ref().into()),
             uid: Uid::new(&header.uid),
             resource_version: header.resource_version,
             generation: header.generation,
             labels: interner.labels(header.labels),
-            packed: Packed::raw([&object[..cut.start], &object[cut.end..]]),
+            packed: Packed::raw([before, after]),
             decoded: Decoded::empty(),
             budget: Arc::clone(budget),
         }
@@ -94,6 +91,13 @@ impl Entry {
     /// Whether this is a state of the object that has `uid`, and not of another one under the same name.
     pub(crate) fn is_same_object(&self, uid: &str) -> bool {
         self.uid == Uid::new(uid)
+    }
+
+    /// Whether `object`, whose header has been scanned, would be packed as this is.
+    pub(crate) fn is_text(&self, object: &[u8], header: &Header<'_>, keep_managed_fields: bool) -> bool {
+        let [before, after] = kept(object, header, keep_managed_fields);
+        let text = self.packed.unpack();
+        text.strip_prefix(before).is_some_and(|rest| rest == after)
     }
 
     /// The object as a `V`. The value is shared with every other reader while the informer's budget keeps it.
@@ -138,6 +142,15 @@ impl Entry {
     fn undecodable<V>(&self, error: serde_json::Error) -> DecodeError {
         DecodeError { key: self.key.clone(), target: std::any::type_name::<V>(), source: Arc::new(error) }
     }
+}
+
+/// What an entry keeps of the text of an object.
+fn kept<'a>(object: &'a [u8], header: &Header<'_>, keep_managed_fields: bool) -> [&'a [u8]; 2] {
+    let cut = match &header.managed_fields {
+        Some(cut) if !keep_managed_fields => cut.clone(),
+        _ => object.len()..object.len(),
+    };
+    [&object[..cut.start], &object[cut.end..]]
 }
 
 #[cfg(test)]

@@ -11,5 +11,5 @@ mod uid;
 pub use entry::DecodeError;
 pub(crate) use entry::Entry;
 pub(crate) use header::{Header, HeaderError};
-pub(crate) use objects::{Applied, Past, Store};
+pub(crate) use objects::{Applied, Change, Deletion, Past, Store};
 pub(crate) use uid::Uid;

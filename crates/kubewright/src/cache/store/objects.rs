@@ -23,13 +23,21 @@ pub(crate) struct Store {
     len: usize,
 }
 
-/// What to do with a state that is older than the stored one.
+/// What to do with a state that is older than what the store knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Past {
     /// It comes from a replica that lags behind: the stored state stays.
     Refused,
     /// The API server itself went back, as after a restore from a backup: what it says now is the truth.
     Accepted,
+}
+
+/// A change, as far as the store looked at it.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// The version that the change itself carries, whatever the store has.
+    pub(crate) version: u64,
+    pub(crate) applied: Applied,
 }
 
 /// What a change did to the store.
@@ -39,8 +47,19 @@ pub(crate) enum Applied {
     Added { new: Arc<Entry> },
     /// The key had another state.
     Updated { old: Arc<Entry>, new: Arc<Entry> },
-    /// The store already had this state, or a later one of the same object: nothing changed.
+    /// The store already had this state.
     Unchanged { current: Arc<Entry> },
+    /// The store has a later state, or knows that there is none any more: nothing changed.
+    Older { key: ObjectKey },
+}
+
+/// What a deletion did to the store.
+#[derive(Debug)]
+pub(crate) enum Deletion {
+    /// The object is gone.
+    Removed,
+    /// The store has a later state, or has heard of this deletion before.
+    Older,
 }
 
 impl Store {
@@ -60,8 +79,7 @@ impl Store {
     }
 
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<&Arc<Entry>> {
-        let bucket = self.namespaces.get(&key.shared_namespace().cloned())?;
-        bucket.find(self.hash(key.name()), |entry| entry.key().name() == key.name())
+        self.find(key.shared_namespace(), self.hash(key.name()), key.name())
     }
 
     /// Every object, or those of one namespace; in no order.
@@ -73,39 +91,83 @@ impl Store {
         buckets.flatten()
     }
 
-    /// Takes in the JSON text of an object, unless that would go back in time and `past` forbids it.
-    pub(crate) fn apply(&mut self, object: &[u8], past: Past) -> Result<Applied, HeaderError> {
+    /// Takes in the JSON text of an object, unless that would go back in time and `past` forbids it. Everything up to the version `known` is
+    /// in the store: an older object that is not there has been deleted.
+    pub(crate) fn apply(&mut self, object: &[u8], known: u64, past: Past) -> Result<Change, HeaderError> {
         let header = Header::scan(object)?;
+        let version = header.resource_version;
         let namespace = header.namespace.as_deref().map(|namespace| self.interner.namespace(namespace));
         let hash = self.hash(&header.name);
+        let current = self.find(namespace.as_ref(), hash, &header.name).cloned();
+        let is_refused = past == Past::Refused;
+        let applied = match current {
+            None if is_refused && version <= known => Applied::Older { key: key(namespace, &header) },
+            None => Applied::Added { new: self.insert(object, &header, namespace, hash) },
+            Some(current) if is_refused && is_older(&header, &current) => {
+                Applied::Older { key: current.key().clone() }
+            }
+            Some(current) if self.is_unchanged(object, &header, &current, past) => {
+                Applied::Unchanged { current }
+            }
+            Some(old) => Applied::Updated { old, new: self.insert(object, &header, namespace, hash) },
+        };
+        Ok(Change { version, applied })
+    }
+
+    /// Takes out an object whose last state is `object`, unless the store has a later one. Everything up to the version `known` is in the
+    /// store: of a later object that it has not heard of, it hears now.
+    pub(crate) fn delete(
+        &mut self,
+        object: &[u8],
+        known: u64,
+    ) -> Result<(Arc<Entry>, Deletion), HeaderError> {
+        let last = self.entry(object)?;
+        let deletion = match self.get(last.key()) {
+            // Some servers send the last state with its own version, and not with that of the deletion.
+            Some(current) if current.resource_version() > last.resource_version() => Deletion::Older,
+            None if last.resource_version() <= known => Deletion::Older,
+            _ => {
+                self.remove(last.key());
+                Deletion::Removed
+            }
+        };
+        Ok((last, deletion))
+    }
+
+    fn insert(
+        &mut self,
+        object: &[u8],
+        header: &Header<'_>,
+        namespace: Option<Arc<str>>,
+        hash: u64,
+    ) -> Arc<Entry> {
         let Self { namespaces, interner, budget, hasher, .. } = self;
-        let bucket = namespaces.entry(namespace.clone()).or_default();
+        let new = Arc::new(Entry::new(
+            object,
+            header,
+            namespace.clone(),
+            interner,
+            budget,
+            self.keep_managed_fields,
+        ));
+        let bucket = namespaces.entry(namespace).or_default();
         let slot = bucket.entry(
             hash,
             |entry| entry.key().name() == header.name,
             |entry| hasher.hash_one(entry.key().name()),
         );
-        if let hash_table::Entry::Occupied(current) = &slot
-            && !supersedes(&header, current.get(), past)
-        {
-            return Ok(Applied::Unchanged { current: Arc::clone(current.get()) });
-        }
-        let new =
-            Arc::new(Entry::new(object, &header, namespace, interner, budget, self.keep_managed_fields));
-        Ok(match slot {
-            hash_table::Entry::Occupied(mut current) => {
-                Applied::Updated { old: std::mem::replace(current.get_mut(), Arc::clone(&new)), new }
-            }
+        match slot {
+            hash_table::Entry::Occupied(mut current) => *current.get_mut() = Arc::clone(&new),
             hash_table::Entry::Vacant(free) => {
                 free.insert(Arc::clone(&new));
                 self.len += 1;
-                Applied::Added { new }
             }
-        })
+        }
+        new
     }
 
     /// An entry for the JSON text of an object that is not stored, as the last state of a deleted one.
-    pub(crate) fn entry(&mut self, object: &[u8]) -> Result<Arc<Entry>, HeaderError> {
+    fn entry(&mut self, object: &[u8]) -> Result<Arc<Entry>, HeaderError> {
         let header = Header::scan(object)?;
         let Self { interner, budget, .. } = self;
         let namespace = header.namespace.as_deref().map(|namespace| interner.namespace(namespace));
@@ -129,18 +191,33 @@ impl Store {
         Some(removed)
     }
 
+    fn find(&self, namespace: Option<&Arc<str>>, hash: u64, name: &str) -> Option<&Arc<Entry>> {
+        self.namespaces.get(&namespace.cloned())?.find(hash, |entry| entry.key().name() == name)
+    }
+
+    /// Whether `current` says the same. In a history that has been restored, one version may have two states.
+    fn is_unchanged(&self, object: &[u8], header: &Header<'_>, current: &Entry, past: Past) -> bool {
+        header.resource_version == current.resource_version()
+            && current.is_same_object(&header.uid)
+            && (past == Past::Refused || current.is_text(object, header, self.keep_managed_fields))
+    }
+
     fn hash(&self, name: &str) -> u64 {
         self.hasher.hash_one(name)
     }
 }
 
-/// Another uid is another object, whatever its version says.
-fn supersedes(header: &Header<'_>, current: &Entry, past: Past) -> bool {
+/// Another uid is another object; what is older is so whatever its uid says.
+fn is_older(header: &Header<'_>, current: &Entry) -> bool {
     match header.resource_version.cmp(&current.resource_version()) {
-        Ordering::Greater => true,
-        Ordering::Less if past == Past::Accepted => true,
-        Ordering::Less | Ordering::Equal => !current.is_same_object(&header.uid),
+        Ordering::Greater => false,
+        Ordering::Less => true,
+        Ordering::Equal => !current.is_same_object(&header.uid),
     }
+}
+
+fn key(namespace: Option<Arc<str>>, header: &Header<'_>) -> ObjectKey {
+    ObjectKey::from_parts(namespace, header.name.as_ref().into())
 }
 
 #[cfg(test)]
@@ -160,25 +237,53 @@ mod tests {
         .into_bytes()
     }
 
+    /// What `apply` makes of it in a store that knows everything up to version 5 and holds `a/x` of uid 1 at version 5.
+    #[track_caller]
+    fn check(object: &[u8], past: Past, outcome: &str) {
+        let mut store = Store::new(0, false);
+        store.apply(&self::object("a", "x", "1", 5), 0, Past::Refused).unwrap();
+        let change = store.apply(object, 5, past).unwrap();
+        let applied = format!("{:?}", change.applied);
+        assert!(applied.starts_with(outcome), "{applied}, not {outcome}");
+        assert_eq!(change.version, Header::scan(object).unwrap().resource_version);
+    }
+
     #[test]
     fn the_store_never_goes_back_in_time() {
-        let mut store = Store::new(0, false);
-        assert!(matches!(store.apply(&object("a", "x", "1", 5), Past::Refused), Ok(Applied::Added { .. })));
-        assert!(matches!(
-            store.apply(&object("a", "x", "1", 4), Past::Refused),
-            Ok(Applied::Unchanged { .. })
-        ));
-        assert!(matches!(
-            store.apply(&object("a", "x", "1", 5), Past::Refused),
-            Ok(Applied::Unchanged { .. })
-        ));
-        assert!(matches!(store.apply(&object("a", "x", "1", 6), Past::Refused), Ok(Applied::Updated { .. })));
-        assert!(matches!(
-            store.apply(&object("a", "x", "1", 2), Past::Accepted),
-            Ok(Applied::Updated { .. })
-        ));
-        // A recreated object is another one: an API server restored from a backup may give it a lower version.
-        assert!(matches!(store.apply(&object("a", "x", "2", 1), Past::Refused), Ok(Applied::Updated { .. })));
+        for (name, uid, version, refused, accepted) in [
+            ("x", "1", 6, "Updated", "Updated"),
+            ("x", "1", 5, "Unchanged", "Unchanged"),
+            ("x", "1", 4, "Older", "Updated"),
+            ("x", "2", 6, "Updated", "Updated"),
+            ("x", "2", 5, "Older", "Updated"),
+            ("x", "2", 4, "Older", "Updated"),
+            ("y", "3", 6, "Added", "Added"),
+            ("y", "3", 5, "Older", "Added"),
+        ] {
+            check(&object("a", name, uid, version), Past::Refused, refused);
+            check(&object("a", name, uid, version), Past::Accepted, accepted);
+        }
+    }
+
+    #[test]
+    fn after_a_restore_one_version_may_have_another_state() {
+        let other = br#"{"metadata":{"namespace":"a","name":"x","uid":"1","resourceVersion":"5"},"data":{}}"#;
+        check(other, Past::Refused, "Unchanged");
+        check(other, Past::Accepted, "Updated");
+    }
+
+    #[test]
+    fn a_deletion_removes_what_is_not_newer_and_is_heard_of_once() {
+        for (name, version, removes) in
+            [("x", 4, false), ("x", 5, true), ("x", 6, true), ("y", 5, false), ("y", 6, true)]
+        {
+            let mut store = Store::new(0, false);
+            store.apply(&object("a", "x", "1", 5), 0, Past::Refused).unwrap();
+            let (last, deletion) = store.delete(&object("a", name, "1", version), 5).unwrap();
+            assert_eq!(matches!(deletion, Deletion::Removed), removes, "{name} at {version}");
+            assert_eq!(last.resource_version(), version);
+            assert_eq!(store.len(), usize::from(name != "x" || !removes));
+        }
     }
 
     proptest! {
@@ -190,7 +295,8 @@ mod tests {
                 let (namespace, name) = (["", "a", "b"][namespace], ["w", "x", "y", "z"][name]);
                 let key = if namespace.is_empty() { ObjectKey::cluster_scoped(name) } else { ObjectKey::new(namespace, name) };
                 if put {
-                    let added = matches!(store.apply(&object(namespace, name, "u", version), Past::Refused), Ok(Applied::Added { .. }));
+                    let change = store.apply(&object(namespace, name, "u", version), version - 1, Past::Refused).unwrap();
+                    let added = matches!(change.applied, Applied::Added { .. });
                     prop_assert_eq!(added, model.insert(key, version).is_none());
                 } else {
                     let removed = store.remove(&key).map(|entry| entry.resource_version());

@@ -32,6 +32,8 @@ struct Writes {
     by_key: HashMap<ObjectKey, Write>,
     sweep_at: usize,
     doubts: u64,
+    /// How often the API server had gone back when an informer was last looked at.
+    restores: Vec<(Kind, u64)>,
 }
 
 impl OwnWrites {
@@ -109,20 +111,40 @@ impl OwnWrites {
         informer: &Informer,
         key: &ObjectKey,
     ) -> Result<(), ClientError> {
-        while let Some(write) = self.find(informer.kind(), key).filter(|_| hears_of(informer, key)) {
-            let Some(doubt) = write.doubt() else { return self.wait(informer, key, &write).await };
+        loop {
+            let restores = informer.progress().restores;
+            self.with(informer.kind(), |writes| writes.heed_restores(informer.kind(), restores));
+            let Some(write) = self.find(informer.kind(), key).filter(|_| hears_of(informer, key)) else {
+                return Ok(());
+            };
+            let Some(doubt) = write.doubt() else {
+                match self.wait(informer, key, &write, restores).await? {
+                    Seen::Write => return Ok(()),
+                    Seen::Restore => continue,
+                }
+            };
             let found = doubt::ask(kube, informer.kind(), key).await?;
             self.with(informer.kind(), |writes| writes.resolve(key, doubt, found, informer));
         }
-        Ok(())
     }
 
-    async fn wait(&self, informer: &Informer, key: &ObjectKey, write: &Write) -> Result<(), ClientError> {
-        let seen = informer.wait_until(|progress| write.is_seen(progress, informer, key));
+    /// Waits until `informer` sees the write, or sees that the API server has gone back since it did `restores` times.
+    async fn wait(
+        &self,
+        informer: &Informer,
+        key: &ObjectKey,
+        write: &Write,
+        restores: u64,
+    ) -> Result<Seen, ClientError> {
+        let mut what = Seen::Write;
+        let seen = informer.wait_until(|progress| {
+            what = if progress.restores == restores { Seen::Write } else { Seen::Restore };
+            what == Seen::Restore || write.is_seen(progress, informer, key)
+        });
         if let Ok(result) = timeout(LONGEST_WAIT, seen).await {
-            return result.map_err(|_| CacheError::Stopped.into());
+            return result.map(|()| what).map_err(|_| CacheError::Stopped.into());
         }
-        // The watch may be slow, or the write undone (a server that was restored from a backup): the next read asks.
+        // The watch may be slow, or the write undone by a restore that the watch has not noticed: the next read asks.
         self.with(informer.kind(), |writes| writes.distrust(key, write));
         Err(ClientError::NotYetObserved {
             kind: informer.kind().clone(),
@@ -147,7 +169,31 @@ impl OwnWrites {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Write,
+    Restore,
+}
+
 impl Writes {
+    /// What was written before the API server went back, as after a restore from a backup, may not exist any more: it is asked for again.
+    fn heed_restores(&mut self, informer: &Kind, restores: u64) {
+        let known = self.restores.iter_mut().find(|(kind, _)| kind == informer);
+        let before = match known {
+            Some((_, known)) => std::mem::replace(known, restores),
+            None => {
+                self.restores.push((informer.clone(), restores));
+                0
+            }
+        };
+        if before != restores {
+            let doubt = self.next_doubt();
+            for write in self.by_key.values_mut().filter(|write| write.doubt().is_none()) {
+                *write = write.distrusted(doubt);
+            }
+        }
+    }
+
     /// Writes of objects that nobody reads again would stay for ever.
     fn sweep(&mut self, informers: &[Arc<Informer>]) {
         if self.by_key.len() < self.sweep_at {
