@@ -39,6 +39,7 @@
 
 mod auth;
 mod clock;
+mod codec;
 mod controllers;
 mod discovery;
 mod door;

@@ -132,6 +132,40 @@ async fn patches_change_parts() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn options_of_a_patch_are_judged_after_its_media_type() {
+    let (_server, client) = start();
+    let config_maps = config_maps(&client);
+    config_maps.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+    let forced = PatchParams::apply("me").force();
+    let (code, reason, message) =
+        refusal(config_maps.patch("a", &forced, &Patch::Apply(config_map("a", "2"))).await);
+    assert_eq!((code, reason.as_str()), (415, "UnsupportedMediaType"), "{message}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_json_patch_that_fails_says_why_and_changes_nothing() {
+    let (server, client) = start();
+    let config_maps = config_maps(&client);
+    config_maps.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+    let version = server.resource_version();
+    let operations = serde_json::from_value(json!([
+        {"op": "remove", "path": "/data/key"},
+        {"op": "move", "from": "/data/none", "path": "/data/key"},
+    ]));
+    let patch = Patch::Json::<()>(operations.unwrap());
+    let Err(kube::Error::Api(status)) = config_maps.patch("a", &PatchParams::default(), &patch).await else {
+        panic!("the patch should have been refused");
+    };
+    assert_eq!((status.code, status.reason.as_str()), (422, "Invalid"));
+    assert_eq!(status.message, "the server rejected our request due to an error in our request");
+    assert_eq!(
+        status.details.unwrap().causes[0].message,
+        "error in move for path: 'none': Unable to remove nonexistent key: none: missing value"
+    );
+    assert_eq!(server.resource_version(), version);
+}
+
+#[tokio::test(start_paused = true)]
 async fn status_and_the_rest_are_written_apart() {
     let (_server, client) = start();
     let deployments = dynamic(&client, "apps", "v1", "Deployment", "deployments");

@@ -2,6 +2,10 @@
 
 mod json;
 mod merge;
+mod operations;
+mod pointer;
+#[cfg(test)]
+mod tests;
 
-pub(crate) use json::{JsonPatchError, json_patch};
+pub(crate) use json::{JsonPatch, JsonPatchError};
 pub(crate) use merge::merge_patch;

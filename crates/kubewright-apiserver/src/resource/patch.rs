@@ -1,22 +1,22 @@
 //! Patch.
 
 use http::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     call::Call,
     update::{Part, modify},
 };
 use crate::{
+    codec,
     object::Object,
-    patch::{JsonPatchError, json_patch, merge_patch},
+    patch::{JsonPatch, JsonPatchError, merge_patch},
     wire::{PatchType, Reply, Status, WriteOptions, check_shape, patch_type},
 };
 
 /// `PATCH`: changes parts of an object.
 pub(super) fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
-    let options = WriteOptions::read(&call.query, "PatchOptions.meta.k8s.io")?;
-    let patch = Patch::read(call)?;
+    let (patch, options) = Patch::read(call)?;
     let document = modify(call, part, options, |seen| {
         let mut value = Value::Object(seen.0.clone());
         patch.apply(&mut value)?;
@@ -31,38 +31,58 @@ pub(super) fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
 }
 
 /// A patch that has been read and can be applied any number of times.
-pub(super) struct Patch {
-    kind: PatchType,
-    value: Value,
+pub(super) enum Patch {
+    Json(JsonPatch),
+    Merge(Value),
 }
 
 impl Patch {
-    pub(super) fn read(call: &Call) -> Result<Self, Status> {
+    /// Reads the media type, then the options, then the body: the options mean something else for another patch.
+    ///
+    /// Source: apiserver `handlers.PatchResource`.
+    pub(super) fn read(call: &Call) -> Result<(Self, WriteOptions), Status> {
         let kind = patch_type(&call.headers)?;
-        let value = serde_json::from_slice(&call.body)
-            .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
-        if kind == PatchType::Merge && !matches!(value, Value::Object(_)) {
-            return Err(Status::bad_request("error decoding patch: a merge patch of an object is an object"));
-        }
-        Ok(Self { kind, value })
+        let options = WriteOptions::read(&call.query, "PatchOptions.meta.k8s.io")?;
+        let patch = match kind {
+            PatchType::Json => Self::Json(JsonPatch::read(&call.body).map_err(refusal)?),
+            PatchType::Merge => Self::Merge(read_merge_patch(&call.body)?),
+        };
+        Ok((patch, options))
     }
 
     /// Source: apiserver `handlers.jsonPatcher.applyJSPatch`.
     pub(super) fn apply(&self, target: &mut Value) -> Result<(), Status> {
-        match self.kind {
-            PatchType::Merge => {
-                merge_patch(target, self.value.clone());
-                Ok(())
-            }
-            PatchType::Json => json_patch(target, self.value.clone()).map_err(|error| match error {
-                JsonPatchError::Malformed(_) => Status::bad_request(error.to_string()),
-                JsonPatchError::TooMany(_) => {
-                    Status::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", error.to_string())
-                }
-                JsonPatchError::Failed(_) => {
-                    Status::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", error.to_string())
-                }
-            }),
+        match self {
+            // Neither side is too deep, and merging makes nothing deeper.
+            Self::Merge(patch) => merge_patch(target, patch.clone()),
+            Self::Json(patch) => patch.apply(target).map_err(refusal)?,
+        }
+        Ok(())
+    }
+}
+
+fn read_merge_patch(body: &[u8]) -> Result<Value, Status> {
+    let malformed = |error: String| Status::bad_request(format!("error decoding patch: {error}"));
+    let patch = codec::from_json(body).map_err(malformed)?;
+    if patch.is_object() {
+        Ok(patch)
+    } else {
+        Err(malformed("a merge patch of an object is an object".into()))
+    }
+}
+
+/// # Differences from Go
+/// Upstream says nothing about why a JSON patch fails; here the reason stands among the causes.
+fn refusal(error: JsonPatchError) -> Status {
+    match error {
+        JsonPatchError::Malformed(_) => Status::bad_request(error.to_string()),
+        JsonPatchError::TooMany(_) => {
+            Status::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", error.to_string())
+        }
+        JsonPatchError::Failed(reason) => {
+            let message = "the server rejected our request due to an error in our request";
+            Status::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
+                .with("causes", json!([{"message": reason}]))
         }
     }
 }

@@ -36,8 +36,7 @@ pub(super) fn update(call: &Call, paths: &Paths) -> Result<Reply, Status> {
 
 /// `PATCH …/scale`.
 pub(super) fn patch(call: &Call, paths: &Paths) -> Result<Reply, Status> {
-    let options = WriteOptions::read(&call.query, "PatchOptions.meta.k8s.io")?;
-    let patch = Patch::read(call)?;
+    let (patch, options) = Patch::read(call)?;
     write(call, paths, options, |mut scale| {
         patch.apply(&mut scale)?;
         Ok(scale)

@@ -4,7 +4,7 @@ use http::{HeaderMap, header};
 use serde_json::Value;
 
 use super::status::Status;
-use crate::{kind::Kind, object::Object};
+use crate::{codec, kind::Kind, object::Object};
 
 /// How large a body may be. Larger ones answer 413.
 pub(crate) const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
@@ -53,13 +53,8 @@ pub(crate) fn check_shape(kind: &Kind, object: &mut Object, body: &[u8]) -> Resu
 /// Decodes any JSON or YAML.
 pub(crate) fn decode_value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Undecodable> {
     match media_type(headers).as_str() {
-        "" | "application/json" => {
-            serde_json::from_slice(body).map_err(|error| Undecodable::Json(error.to_string()))
-        }
-        "application/yaml" => {
-            let text = str::from_utf8(body).map_err(|error| Undecodable::Yaml(error.to_string()))?;
-            serde_saphyr::from_str(text).map_err(|error| Undecodable::Yaml(error.to_string()))
-        }
+        "" | "application/json" => codec::from_json(body).map_err(Undecodable::Json),
+        "application/yaml" => codec::from_yaml(body).map_err(Undecodable::Yaml),
         _ => Err(Undecodable::MediaType),
     }
 }
