@@ -87,7 +87,9 @@ impl Kind {
         if let Some(kind) = KNOWN.read().get(&TypeId::of::<K>()) {
             return kind.clone();
         }
-        KNOWN.write().entry(TypeId::of::<K>()).or_insert_with(Self::describe::<K>).clone()
+        // A type's functions are its author's code, which may ask for kinds itself: they run outside of the lock.
+        let described = Self::describe::<K>();
+        KNOWN.write().entry(TypeId::of::<K>()).or_insert(described).clone()
     }
 
     /// A kind that is known at run time only. Among typed kinds it is the same kind, with the same informer, if all names are.
