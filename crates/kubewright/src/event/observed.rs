@@ -16,17 +16,18 @@ use crate::{
 /// An object that somebody saw: a `K`, not decoded until it is looked at.
 ///
 /// What the cache knows without decoding (key, uid, version, generation, labels) is free; [`metadata`](Self::metadata) decodes the
-/// metadata alone, once for each event; [`get`](Self::get) decodes the object, or shares what the cache has decoded before.
+/// metadata alone, once for each event, whoever asks; [`get`](Self::get) decodes the object, or shares what the cache has decoded before.
 pub struct Observed<K> {
-    state: State<K>,
-    metadata: OnceLock<Arc<ObjectMeta>>,
+    origin: Origin<K>,
+    /// What one predicate or handler decodes is there for the others, also for those that see the object as [`any`](Self::any).
+    metadata: Arc<OnceLock<ObjectMeta>>,
 }
 
 /// Stands for objects of any kind, in predicates that look at no more than metadata.
 #[derive(Debug)]
 pub enum AnyObject {}
 
-enum State<K> {
+enum Origin<K> {
     Cached(Arc<Entry>),
     Given {
         key: ObjectKey,
@@ -40,68 +41,68 @@ enum State<K> {
 
 impl<K> Observed<K> {
     pub(crate) fn cached(entry: Arc<Entry>) -> Self {
-        Self { state: State::Cached(entry), metadata: OnceLock::new() }
+        Self { origin: Origin::Cached(entry), metadata: Arc::default() }
     }
 
     /// The namespace and name.
     pub fn key(&self) -> &ObjectKey {
-        match &self.state {
-            State::Cached(entry) => entry.key(),
-            State::Given { key, .. } | State::Known { key } => key,
+        match &self.origin {
+            Origin::Cached(entry) => entry.key(),
+            Origin::Given { key, .. } | Origin::Known { key } => key,
         }
     }
 
     /// The uid; empty for an object that no API server has seen.
     pub fn uid(&self) -> String {
-        match &self.state {
-            State::Cached(entry) => entry.uid().to_string(),
+        match &self.origin {
+            Origin::Cached(entry) => entry.uid().to_string(),
             _ => self.metadata().uid.clone().unwrap_or_default(),
         }
     }
 
     /// The version; `None` for an object that no API server has seen.
     pub fn resource_version(&self) -> Option<u64> {
-        match &self.state {
-            State::Cached(entry) => Some(entry.resource_version()),
+        match &self.origin {
+            Origin::Cached(entry) => Some(entry.resource_version()),
             _ => self.metadata().resource_version.as_ref()?.parse().ok(),
         }
     }
 
     /// The generation; `None` for kinds without one.
     pub fn generation(&self) -> Option<i64> {
-        match &self.state {
-            State::Cached(entry) => entry.generation(),
+        match &self.origin {
+            Origin::Cached(entry) => entry.generation(),
             _ => self.metadata().generation,
         }
     }
 
     /// The labels.
     pub fn labels(&self) -> &std::collections::BTreeMap<String, String> {
-        match &self.state {
-            State::Cached(entry) => entry.labels(),
+        match &self.origin {
+            Origin::Cached(entry) => entry.labels(),
             _ => self.metadata().labels.as_ref().unwrap_or(NO_LABELS),
         }
     }
 
     /// The metadata, without `managedFields` unless the cache keeps them. Of metadata that does not decode, what the cache knows.
     pub fn metadata(&self) -> &ObjectMeta {
-        self.metadata.get_or_init(|| match &self.state {
-            State::Cached(entry) => Arc::new(entry.metadata().unwrap_or_else(|error| {
+        self.metadata.get_or_init(|| match &self.origin {
+            Origin::Cached(entry) => entry.metadata().unwrap_or_else(|error| {
                 tracing::warn!(%error, cause = %error.source, "metadata does not decode");
                 entry.known_metadata()
-            })),
+            }),
             // Set when the object was given.
-            _ => Arc::default(),
+            _ => ObjectMeta::default(),
         })
     }
 
     /// The same object, for those who look at no more than metadata.
     pub fn any(&self) -> Observed<AnyObject> {
-        let state = match &self.state {
-            State::Cached(entry) => State::Cached(Arc::clone(entry)),
-            State::Given { key, .. } | State::Known { key } => State::Known { key: key.clone() },
+        let origin = match &self.origin {
+            Origin::Cached(entry) => Origin::Cached(Arc::clone(entry)),
+            Origin::Given { key, .. } | Origin::Known { key } => Origin::Known { key: key.clone() },
         };
-        Observed { state, metadata: self.metadata.clone() }
+        Observed { origin, metadata: Arc::clone(&self.metadata) }
     }
 }
 
@@ -111,10 +112,10 @@ impl<K: View> Observed<K> {
     /// # Errors
     /// If what the API server sent does not decode as a `K`.
     pub fn get(&self) -> Result<Arc<K>, DecodeError> {
-        match &self.state {
-            State::Cached(entry) => entry.decode(),
-            State::Given { value, .. } => Ok(Arc::clone(value)),
-            State::Known { .. } => {
+        match &self.origin {
+            Origin::Cached(entry) => entry.decode(),
+            Origin::Given { value, .. } => Ok(Arc::clone(value)),
+            Origin::Known { .. } => {
                 unreachable!("only an `Observed<AnyObject>` is `Known`, and `AnyObject` is no `View`")
             }
         }
@@ -124,8 +125,8 @@ impl<K: View> Observed<K> {
 impl<K: Resource> From<Arc<K>> for Observed<K> {
     /// An object that was not seen by a cache: from a channel, or made by a test.
     fn from(value: Arc<K>) -> Self {
-        let metadata = OnceLock::from(Arc::new(value.meta().clone()));
-        Self { state: State::Given { key: ObjectKey::of(&*value), value }, metadata }
+        let metadata = Arc::new(OnceLock::from(value.meta().clone()));
+        Self { origin: Origin::Given { key: ObjectKey::of(&*value), value }, metadata }
     }
 }
 
