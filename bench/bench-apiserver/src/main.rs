@@ -1,4 +1,7 @@
-//! What the API server costs: its start, creations at the first door, and a streaming list of many pods at both.
+//! What the API server costs: its start, creations at the first door, lists and pages of many
+//! ConfigMaps, and a streaming list of many pods at both doors.
+
+mod lists;
 
 use std::time::Duration;
 
@@ -29,11 +32,14 @@ struct Options {
     /// How many pods are created and listed.
     #[arg(long, default_value_t = 20_000)]
     objects: u32,
+    /// How many ConfigMaps are listed as a whole, as a table and page by page.
+    #[arg(long, default_value_t = 125_000)]
+    config_maps: u32,
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let pods = Options::parse().objects;
+    let Options { objects: pods, config_maps: listed } = Options::parse();
     let started = Instant::now();
     let server = ApiServer::builder().build();
     let mut service = server.service();
@@ -107,12 +113,15 @@ async fn main() -> anyhow::Result<()> {
     drop(stream);
     listener.shutdown().await;
 
+    let mut goals = lists::measure(listed).await?;
     // A ratio: what a microsecond is worth depends on the day.
     let over_floor = create_pod.saturating_sub(making).as_secs_f64() / floor.as_secs_f64();
-    let goals: Goals =
-        [Goal::at_most("create of a pod over its JSON read and written", Some(over_floor), OVER_THE_FLOOR)]
-            .into_iter()
-            .collect();
+    goals.push(Goal::at_most(
+        "create of a pod over its JSON read and written",
+        Some(over_floor),
+        OVER_THE_FLOOR,
+    ));
+    let goals: Goals = goals.into_iter().collect();
     println!("\n{goals}");
     Ok(())
 }
