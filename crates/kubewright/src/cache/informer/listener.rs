@@ -61,7 +61,7 @@ impl Listener {
     /// Lets time pass, and listens.
     pub(super) async fn wait(&mut self, time: Duration) {
         tokio::time::sleep(time).await;
-        while let Some(delta) = self.subscription.next().now_or_never() {
+        while let Some(Some(delta)) = self.subscription.next().now_or_never() {
             self.hear(&delta);
         }
         if self.heard != state_of(&self.informer) {
@@ -180,7 +180,7 @@ fn check_every_resumption(server: &Server, informer: &Arc<Informer>, complaints:
 }
 
 fn state_of(informer: &Informer) -> State {
-    informer.list(None, |_| true).iter().map(|entry| said(entry)).collect()
+    informer.list(None, |_| true).iter().map(said).collect()
 }
 
 fn state_at(server: &Server, version: Option<u64>) -> State {

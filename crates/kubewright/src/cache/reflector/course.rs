@@ -139,10 +139,7 @@ impl Course {
     /// A list is complete at `version`, and was judged; this is the only way in which the position may go back.
     pub(crate) fn listed(&mut self, version: u64) {
         self.position = Some(version);
-        self.highest = match self.expects_the_past() {
-            true => Some(version),
-            false => self.highest.max(Some(version)),
-        };
+        self.highest = if self.expects_the_past() { Some(version) } else { self.highest.max(Some(version)) };
         self.phase = Phase::Watching;
         self.doubtful = false;
         self.testimonies = 0;

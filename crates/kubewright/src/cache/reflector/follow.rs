@@ -103,13 +103,12 @@ impl Reflector {
             let body = self.page(ask, page.as_deref(), sink).await?;
             let list = ListPage::parse(&body)?;
             // Where later pages are newer, as from servers without snapshots, the watch brings what the first ones missed.
-            let (version, verdict) = match judged {
-                Some(judged) => judged,
-                None => {
-                    let first = (list.resource_version, self.course.judge(list.resource_version)?);
-                    sink.list_begins(self.past());
-                    *judged.insert(first)
-                }
+            let (version, verdict) = if let Some(judged) = judged {
+                judged
+            } else {
+                let first = (list.resource_version, self.course.judge(list.resource_version)?);
+                sink.list_begins(self.past());
+                *judged.insert(first)
             };
             list.for_each_item(&body, &self.target.kind, |item| {
                 if let Some(listed) = sink.listed(item) {

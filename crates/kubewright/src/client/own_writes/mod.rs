@@ -179,12 +179,11 @@ impl Writes {
     /// What was written before the API server went back, as after a restore from a backup, may not exist any more: it is asked for again.
     fn heed_restores(&mut self, informer: &Kind, restores: u64) {
         let known = self.restores.iter_mut().find(|(kind, _)| kind == informer);
-        let before = match known {
-            Some((_, known)) => std::mem::replace(known, restores),
-            None => {
-                self.restores.push((informer.clone(), restores));
-                0
-            }
+        let before = if let Some((_, known)) = known {
+            std::mem::replace(known, restores)
+        } else {
+            self.restores.push((informer.clone(), restores));
+            0
         };
         if before != restores {
             let doubt = self.next_doubt();
