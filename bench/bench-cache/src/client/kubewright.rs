@@ -19,8 +19,7 @@ pub(super) async fn sync(client: kube::Client) -> Result<Synced> {
     let cache = Cache::new(client, CacheOptions::default());
     cache.watch::<Pod>();
     let mut run = JoinSet::new();
-    let started = cache.clone();
-    run.spawn(async move { started.start(CancellationToken::new()).await });
+    run.spawn(cache.start(CancellationToken::new()));
     tokio::select! {
         synced = cache.wait_for_cache_sync() => synced?,
         ended = run.join_next() => bail!("the cache ended by itself: {ended:?}"),
