@@ -110,10 +110,8 @@ impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
             });
         }
 
-        let progress = context.clone();
-        let source = Source::<R>::name(&self);
         let mut delivery = Delivery {
-            source,
+            source: Source::<R>::name(&self),
             filters: self.filters,
             predicates: self.predicates,
             handler: self.handler,
@@ -144,7 +142,8 @@ impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
                 delivery.deliver(event).await;
                 if handled_initial_list.is_some() {
                     handled += 1;
-                    progress.progress(SyncProgress { handled, total: informer.len().max(handled) });
+                    let total = informer.len().max(handled);
+                    delivery.context.progress(SyncProgress { handled, total });
                 }
             }
         });

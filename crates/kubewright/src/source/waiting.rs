@@ -21,7 +21,6 @@ pub(super) struct Waiting<V> {
 struct Backlog<V> {
     events: VecDeque<Event<V>>,
     failures: u32,
-    due: Instant,
 }
 
 impl<V> Waiting<V> {
@@ -47,16 +46,12 @@ impl<V> Waiting<V> {
     /// Takes an event back that has failed; the first of its object. Gives the time until it is tried again.
     pub(super) fn failed(&mut self, event: Event<V>, now: Instant) -> Duration {
         let key = event.object().key().clone();
-        let backlog = self.by_object.entry(key.clone()).or_insert_with(|| Backlog {
-            events: VecDeque::new(),
-            failures: 0,
-            due: now,
-        });
+        let new = || Backlog { events: VecDeque::new(), failures: 0 };
+        let backlog = self.by_object.entry(key.clone()).or_insert_with(new);
         let wait = backoff(backlog.failures);
         backlog.failures += 1;
-        backlog.due = now + wait;
         backlog.events.push_front(event);
-        self.due.insert((backlog.due, key));
+        self.due.insert((now + wait, key));
         wait
     }
 
@@ -84,7 +79,6 @@ impl<V> Waiting<V> {
             self.by_object.remove(key);
         } else {
             backlog.failures = 0;
-            backlog.due = now;
             self.due.insert((now, key.clone()));
         }
     }
