@@ -10,6 +10,7 @@ use kube::Config;
 use crate::{
     cache::{Cache, CacheOptions},
     client::Client,
+    metrics::Registry,
 };
 
 /// One API server as a controller sees it. Cheap to clone.
@@ -85,6 +86,12 @@ impl ClusterBuilder {
     /// How the cache behaves.
     pub fn cache(mut self, options: CacheOptions) -> Self {
         self.cache = options;
+        self
+    }
+
+    /// Where the cache is measured, if its options do not say.
+    pub(crate) fn default_metrics_registry(mut self, registry: &Registry) -> Self {
+        self.cache.metrics_registry.get_or_insert_with(|| registry.clone());
         self
     }
 

@@ -12,7 +12,7 @@ use super::{
     reflector::Target,
     store::Store,
 };
-use crate::object::Kind;
+use crate::{metrics, object::Kind};
 
 pub(super) struct Informers {
     client: kube::Client,
@@ -54,7 +54,8 @@ impl Informers {
         let target =
             Target { kind: kind.clone(), namespace: None, label_selector: None, field_selector: None };
         let store = Store::new(self.options.decoded_bytes, self.options.keep_managed_fields);
-        let informer = Arc::new(Informer::new(target, store));
+        let metrics = self.options.metrics_registry.as_ref().unwrap_or_else(|| metrics::registry());
+        let informer = Arc::new(Informer::new(target, store, metrics));
         state.by_kind.insert(kind.clone(), Arc::clone(&informer));
         if let Phase::Running(launch) = &state.phase {
             // The receiver is dropped only after the phase has become `Stopped`, under this lock.

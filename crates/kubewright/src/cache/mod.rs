@@ -6,7 +6,8 @@
 //!
 //! # Differences from Go
 //! - Reads give a shared `Arc<K>` and copy nothing.
-//! - An object that does not decode is skipped in lists (and logged), and is an error to its own readers; it does not stop the others.
+//! - An object that does not decode is skipped in lists, and is an error to its own readers; it does not stop the others. One whose very metadata cannot
+//!   be read keeps its last state. Both are logged once for each state, and counted in `kubewright_cache_unreadable_objects_total`.
 //! - A read of a kind that the API server refuses (no permission, no such CRD) fails at once with the API server's own words, and one of a kind that
 //!   does not sync after [`CacheOptions::sync_timeout`], where upstream waits as long as its context lives.
 //! - A list never goes back in time: a lagging API server's older state of an object is not taken.
@@ -15,6 +16,7 @@ mod error;
 pub(crate) mod informer;
 mod informers;
 mod json;
+mod metrics;
 mod options;
 pub(crate) mod reader;
 pub(crate) mod reflector;

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use kube::core::Selector;
 
+use crate::metrics::Registry;
+
 /// How a [`Cache`](super::Cache) behaves.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -22,11 +24,22 @@ pub struct CacheOptions {
     ///
     /// Default: 2 min. Source: controller-runtime `controller.Options.CacheSyncTimeout`.
     pub sync_timeout: Duration,
+
+    /// Where the cache is measured.
+    ///
+    /// Default: `None`, which means the manager's registry, or the process-wide [`metrics::registry`](crate::metrics::registry) without a
+    /// manager.
+    pub metrics_registry: Option<Registry>,
 }
 
 impl Default for CacheOptions {
     fn default() -> Self {
-        Self { decoded_bytes: 64 << 20, keep_managed_fields: false, sync_timeout: Duration::from_secs(120) }
+        Self {
+            decoded_bytes: 64 << 20,
+            keep_managed_fields: false,
+            sync_timeout: Duration::from_secs(120),
+            metrics_registry: None,
+        }
     }
 }
 

@@ -28,7 +28,7 @@ impl Cache {
 
     /// Reads the objects that `options` ask for, in no order.
     ///
-    /// Objects that do not decode as `K` are logged and left out.
+    /// Objects that do not decode as `K` are left out, and logged once for each of their states.
     pub async fn list<K: Object>(&self, options: &ListOptions) -> Result<Vec<Arc<K>>, CacheError> {
         self.list_as(&Kind::of::<K>(), options).await
     }
@@ -99,7 +99,7 @@ pub(crate) fn entry(informer: &Informer, key: &ObjectKey) -> Result<Arc<Entry>, 
     informer.get(&key).ok_or_else(|| CacheError::NotFound { kind: informer.kind().clone(), key })
 }
 
-/// Reads the objects of a synced informer that `options` ask for. One that does not decode is logged and left out.
+/// Reads the objects of a synced informer that `options` ask for. One that does not decode is left out, and logged once for each of its states.
 pub(crate) fn read_list<V: View>(informer: &Informer, options: &ListOptions) -> Vec<Arc<V>> {
     let selector = options.label_selector.as_ref();
     let namespace = options.namespace.as_deref();
@@ -108,7 +108,12 @@ pub(crate) fn read_list<V: View>(informer: &Informer, options: &ListOptions) -> 
     let entries =
         informer.list(namespace, |entry| selector.is_none_or(|selector| selector.matches(entry.labels())));
     let decode = |entry: Arc<Entry>| {
-        let leave_out = |error: &DecodeError| tracing::warn!(%error, cause = %error.source, "leaving an object out of a list");
+        let leave_out = |error: &DecodeError| {
+            if entry.is_first_complaint() {
+                informer.count_unreadable();
+                tracing::warn!(kind = %informer.kind(), %error, cause = %error.source, "leaving an object out of lists");
+            }
+        };
         entry.decode::<V>().inspect_err(leave_out).ok()
     };
     entries.into_iter().filter_map(decode).collect()

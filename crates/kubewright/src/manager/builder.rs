@@ -66,7 +66,7 @@ impl ManagerBuilder {
         self
     }
 
-    /// Where controllers and their queues are measured; one of its own keeps the numbers of two managers in one process apart.
+    /// Where the cache, controllers and their queues are measured; one of its own keeps the numbers of two managers in one process apart.
     ///
     /// Default: the process-wide [`metrics::registry`].
     pub fn metrics_registry(mut self, registry: Registry) -> Self {
@@ -93,7 +93,7 @@ impl ManagerBuilder {
     /// # Errors
     /// As [`ClusterBuilder::build`].
     pub async fn build(self) -> Result<Manager, ManagerError> {
-        let cluster = self.cluster.build().await?;
+        let cluster = self.cluster.default_metrics_registry(&self.metrics_registry).build().await?;
         let stage = Stage::Fresh {
             caches: vec![cluster.cache().clone()],
             waiting: Vec::new(),

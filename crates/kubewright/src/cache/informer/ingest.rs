@@ -4,11 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Shared, State};
+use super::{Shared, State, quarantine::Quarantine};
 use crate::{
     cache::{
         reflector::{Failure, Listed, Sink, Verdict},
-        store::{Applied, Change, Deletion, HeaderError, Past},
+        store::{Applied, Change, Deletion, Past},
     },
     error,
     object::{Kind, ObjectKey},
@@ -19,17 +19,25 @@ use crate::{
 /// A list is applied object by object while the store serves reads: what has not changed keeps its entry, so a relist needs memory for
 /// what changed and for the keys it saw. What it did not see is removed at its end. What contradicts the store waits for the end, too: only
 /// then is it certain that the list is not the older of the two.
+///
+/// An object whose header cannot be read keeps its last state, whether a list or a watch brings it: it exists, and nobody knows more.
+///
+/// Entries that leave the store are dropped after its lock: they may hold the last decoded value of an author's type, whose `Drop` may read
+/// the cache.
 pub(super) struct Ingest {
     kind: Kind,
     shared: Arc<Shared>,
     /// Everything up to this version is in the store.
     known: u64,
     list: Option<Listing>,
+    quarantine: Quarantine,
 }
 
 struct Listing {
     past: Past,
     seen: HashSet<ObjectKey>,
+    /// It has shown an object whose name cannot be read: any that is missing may be that one.
+    has_nameless: bool,
     /// The store is empty, and there is nothing that the list could have missed: nobody has to remember what it saw.
     is_first: bool,
     /// Objects whose state is older than what the store knows.
@@ -38,43 +46,48 @@ struct Listing {
 
 impl Ingest {
     pub(super) fn new(kind: Kind, shared: Arc<Shared>) -> Self {
-        Self { kind, shared, known: 0, list: None }
+        let quarantine = Quarantine::new(kind.clone(), shared.unreadable.clone());
+        Self { kind, shared, known: 0, list: None, quarantine }
     }
 
-    fn apply(&self, object: &[u8], past: Past) -> Option<Change> {
+    fn apply(&mut self, object: &[u8], past: Past) -> Option<Change> {
         let mut state = self.shared.state.write();
         let State { store, subscribers, .. } = &mut *state;
-        match store.apply(object, self.known, past) {
+        let result = store.apply(object, self.known, past);
+        match result.as_ref().map(|change| &change.applied) {
+            Ok(Applied::Added { new }) => subscribers.added(new),
+            Ok(Applied::Updated { old, new }) => subscribers.updated(old, new),
+            Ok(Applied::Unchanged { .. } | Applied::Older { .. }) | Err(_) => {}
+        }
+        drop(state);
+        match result {
             Ok(change) => {
-                match &change.applied {
-                    Applied::Added { new } => subscribers.added(new),
-                    Applied::Updated { old, new } => subscribers.updated(old, new),
-                    Applied::Unchanged { .. } | Applied::Older { .. } => {}
-                }
+                self.quarantine.leave(change.applied.key());
                 Some(change)
             }
             Err(error) => {
-                drop(state);
-                self.quarantine(&error)
+                let key = self.quarantine.enter(object, &error);
+                if let Some(list) = &mut self.list {
+                    list.keep(key);
+                }
+                None
             }
         }
     }
 
-    fn quarantine<T>(&self, error: &HeaderError) -> Option<T> {
-        tracing::warn!(kind = %self.kind, %error, "ignoring an object that cannot be read");
-        None
-    }
-
     /// Removes what a list did not see.
-    fn remove_all_but(&self, seen: &HashSet<ObjectKey>) {
+    fn remove_all_but(&mut self, seen: &HashSet<ObjectKey>) {
         let mut state = self.shared.state.write();
         let State { store, subscribers, .. } = &mut *state;
         let missed: Vec<_> =
-            store.iter(None).map(|entry| entry.key()).filter(|key| !seen.contains(*key)).cloned().collect();
-        for key in missed {
-            if let Some(last) = store.remove(&key) {
-                subscribers.deleted(&last, true);
-            }
+            store.iter(None).filter(|entry| !seen.contains(entry.key())).map(Arc::clone).collect();
+        for last in &missed {
+            store.remove(last.key());
+            subscribers.deleted(last, true);
+        }
+        drop(state);
+        for last in &missed {
+            self.quarantine.leave(last.key());
         }
     }
 }
@@ -99,6 +112,16 @@ impl Listing {
         self.seen.insert(key)
     }
 
+    /// An object of the list cannot be read: what is known of it stays.
+    fn keep(&mut self, key: Option<ObjectKey>) {
+        match key {
+            Some(key) => {
+                self.seen.insert(key);
+            }
+            None => self.has_nameless = true,
+        }
+    }
+
     fn forget(&mut self, key: &ObjectKey) {
         self.seen.remove(key);
         self.contradictions.remove(key);
@@ -108,7 +131,13 @@ impl Listing {
 impl Sink for Ingest {
     fn list_begins(&mut self, past: Past) {
         let is_first = self.shared.state.read().store.len() == 0;
-        self.list = Some(Listing { past, is_first, seen: HashSet::new(), contradictions: HashMap::new() });
+        self.list = Some(Listing {
+            past,
+            seen: HashSet::new(),
+            has_nameless: false,
+            is_first,
+            contradictions: HashMap::new(),
+        });
     }
 
     fn listed(&mut self, object: &[u8]) -> Option<Listed> {
@@ -126,7 +155,7 @@ impl Sink for Ingest {
             for object in list.contradictions.values() {
                 self.apply(object, Past::Accepted);
             }
-            if !list.is_first {
+            if !list.is_first && !list.has_nameless {
                 self.remove_all_but(&list.seen);
             }
         }
@@ -151,18 +180,20 @@ impl Sink for Ingest {
     fn deleted(&mut self, object: &[u8]) -> Option<u64> {
         let mut state = self.shared.state.write();
         let State { store, subscribers, .. } = &mut *state;
-        let (last, deletion) = match store.delete(object, self.known) {
-            Ok(deleted) => deleted,
-            Err(error) => {
-                drop(state);
-                return self.quarantine(&error);
-            }
-        };
+        let result = store.delete(object, self.known);
         // Also told where the store did not have it: the last state names owners who may wait for just this.
-        if matches!(deletion, Deletion::Removed) {
-            subscribers.deleted(&last, false);
+        if let Ok((last, Deletion::Removed { .. })) = &result {
+            subscribers.deleted(last, false);
         }
         drop(state);
+        let last = match result {
+            Ok((last, _)) => last,
+            Err(error) => {
+                self.quarantine.enter(object, &error);
+                return None;
+            }
+        };
+        self.quarantine.leave(last.key());
         match &mut self.list {
             Some(list) => list.forget(last.key()),
             None => self.progressed(last.resource_version()),
@@ -190,5 +221,185 @@ impl Sink for Ingest {
             tracing::warn!(kind = %self.kind, error, ?retry_in, "failed to list and watch");
         }
         self.shared.progress.send_modify(|progress| progress.fail(error, failure.is_refusal()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+    use crate::{
+        cache::{
+            informer::{Delta, Informer, Subscription},
+            reflector::Target,
+            store::Store,
+        },
+        metrics::Registry,
+    };
+
+    /// An informer whose reflector is the test.
+    struct World {
+        registry: Registry,
+        informer: Informer,
+        ingest: Ingest,
+        subscription: Subscription,
+    }
+
+    impl World {
+        /// `decoded_bytes` is the informer's budget; the objects `a` and `b` are there at version 1.
+        fn new(decoded_bytes: usize) -> Self {
+            let kind = Kind::of::<ConfigMap>();
+            let target =
+                Target { kind: kind.clone(), namespace: None, label_selector: None, field_selector: None };
+            let registry = Registry::new();
+            let informer = Informer::new(target, Store::new(decoded_bytes, false), &registry);
+            let ingest = Ingest::new(kind, Arc::clone(&informer.shared));
+            let subscription = informer.subscribe();
+            let mut world = Self { registry, informer, ingest, subscription };
+            world.list(1, &[object("a", "1"), object("b", "1")]);
+            world.deleted();
+            world
+        }
+
+        fn list(&mut self, version: u64, objects: &[String]) {
+            self.ingest.list_begins(Past::Refused);
+            for object in objects {
+                self.ingest.listed(object.as_bytes());
+            }
+            self.ingest.list_ends(version, Verdict::Newer);
+        }
+
+        /// Whose deletions the subscriber has heard of since the last call.
+        fn deleted(&mut self) -> Vec<String> {
+            let mut deleted = Vec::new();
+            while let Some(Some(delta)) = self.subscription.next().now_or_never() {
+                if let Delta::Deleted { last, .. } = delta {
+                    deleted.push(last.key().name().to_owned());
+                }
+            }
+            deleted
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = self.informer.list(None, |_| true);
+            let mut names: Vec<_> = entries.iter().map(|entry| entry.key().name().to_owned()).collect();
+            names.sort();
+            names
+        }
+
+        fn unreadable(&self) -> u64 {
+            self.informer.shared.unreadable.get()
+        }
+    }
+
+    fn object(name: &str, version: &str) -> String {
+        format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","resourceVersion":"{version}"}}}}"#)
+    }
+
+    #[test]
+    fn an_object_whose_header_cannot_be_read_keeps_its_last_state_in_a_watch_and_in_a_list() {
+        let mut world = World::new(0);
+        assert_eq!(world.ingest.changed(object("a", "x").as_bytes()), None);
+        assert_eq!((world.names().join(" "), world.deleted().len()), ("a b".to_owned(), 0));
+        world.list(3, &[object("a", "x"), object("b", "1")]);
+        assert_eq!((world.names().join(" "), world.deleted().len()), ("a b".to_owned(), 0));
+        world.list(4, &[object("b", "1")]);
+        assert_eq!((world.names().join(" "), world.deleted().join(" ")), ("b".to_owned(), "a".to_owned()));
+    }
+
+    #[test]
+    fn a_list_with_an_object_that_has_no_name_removes_nothing() {
+        let mut world = World::new(0);
+        world.list(3, &[object("", "2")]);
+        assert_eq!((world.names().join(" "), world.deleted().len()), ("a b".to_owned(), 0));
+        world.list(4, &[]);
+        assert_eq!((world.names().len(), world.deleted().len()), (0, 2));
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_read_is_counted_once_however_often_it_comes() {
+        let mut world = World::new(0);
+        for version in 2..5 {
+            world.list(version, &[object("a", "x"), object("b", "1")]);
+            world.ingest.changed(object("a", "x").as_bytes());
+        }
+        assert_eq!(world.unreadable(), 1);
+        world.ingest.changed(object("a", "y").as_bytes());
+        assert_eq!(world.unreadable(), 2);
+        world.ingest.changed(object("a", "9").as_bytes());
+        world.ingest.changed(object("a", "y").as_bytes());
+        assert_eq!(world.unreadable(), 3, "it had been readable in between");
+        let line = r#"kubewright_cache_unreadable_objects_total{api_version="v1",kind="ConfigMap"} 3"#;
+        assert!(world.registry.text().contains(line), "{}", world.registry.text());
+    }
+
+    #[test]
+    fn a_state_that_does_not_decode_is_counted_once_however_often_it_is_listed() {
+        #[derive(serde::Deserialize)]
+        struct WithData {
+            #[serde(rename = "data")]
+            _data: String,
+        }
+        let mut world = World::new(0);
+        let list = |world: &World| {
+            crate::cache::reader::read_list::<WithData>(
+                &world.informer,
+                &crate::cache::ListOptions::default(),
+            )
+        };
+        for _ in 0..3 {
+            assert!(list(&world).is_empty());
+        }
+        assert_eq!(world.unreadable(), 2, "`a` and `b`");
+        world.ingest.changed(object("a", "2").as_bytes());
+        assert!(list(&world).is_empty());
+        assert_eq!(world.unreadable(), 3);
+    }
+
+    thread_local! {
+        /// What a `Nosy` looks at when it is dropped.
+        static LOOKED_AT: std::cell::RefCell<Option<Arc<Shared>>> = const { std::cell::RefCell::new(None) };
+        static LOOKS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+    }
+
+    /// An author's type whose `Drop` reads the cache.
+    #[derive(serde::Deserialize)]
+    struct Nosy {}
+
+    impl Drop for Nosy {
+        fn drop(&mut self) {
+            LOOKED_AT.with_borrow(|shared| {
+                assert!(shared.as_ref().unwrap().state.try_read().is_some(), "it would wait for ever");
+            });
+            LOOKS.set(LOOKS.get() + 1);
+        }
+    }
+
+    #[test]
+    fn an_authors_drop_may_read_the_cache() {
+        let mut world = World::new(1 << 20);
+        LOOKED_AT.set(Some(Arc::clone(&world.informer.shared)));
+        let decode_all = |world: &World| {
+            for entry in world.informer.list(None, |_| true) {
+                entry.decode::<Nosy>().unwrap();
+            }
+        };
+        // Nobody else holds what is replaced, deleted, missed by a list, or never heard by its subscriber.
+        drop(std::mem::replace(&mut world.subscription, Informer::subscribe(&world.informer)));
+        world.deleted();
+        decode_all(&world);
+        world.ingest.changed(object("a", "2").as_bytes());
+        drop(std::mem::replace(&mut world.subscription, Informer::subscribe(&world.informer)));
+        assert_eq!(LOOKS.get(), 1);
+        world.deleted();
+        decode_all(&world);
+        world.ingest.deleted(object("a", "3").as_bytes());
+        world.deleted();
+        assert_eq!(LOOKS.get(), 2);
+        world.list(4, &[]);
+        world.deleted();
+        assert_eq!(LOOKS.get(), 3);
     }
 }

@@ -14,6 +14,7 @@ use crate::{
         reflector::Target,
         store::{Entry, Store},
     },
+    metrics::Registry,
     object::Kind,
     scripted::{Asked, History, Server},
 };
@@ -41,7 +42,7 @@ impl Listener {
             label_selector: None,
             field_selector: None,
         };
-        let informer = Arc::new(Informer::new(target, Store::new(0, false)));
+        let informer = Arc::new(Informer::new(target, Store::new(0, false), &Registry::new()));
         let complaints = Arc::default();
         check_every_resumption(server, &informer, &complaints);
         let (mut tasks, running) = (JoinSet::new(), Arc::clone(&informer));

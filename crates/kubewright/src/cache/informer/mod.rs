@@ -5,6 +5,7 @@ mod ingest;
 #[cfg(test)]
 mod listener;
 mod progress;
+mod quarantine;
 #[cfg(test)]
 mod random_scripts;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod subscription;
 use std::{fmt, sync::Arc};
 
 use parking_lot::RwLock;
+use prometheus::IntCounter;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -23,10 +25,14 @@ pub(crate) use subscription::Subscription;
 
 use self::{ingest::Ingest, subscription::Subscribers};
 use super::{
+    metrics::unreadable_objects,
     reflector::{Reflector, Target},
     store::{Entry, Store},
 };
-use crate::object::{Kind, ObjectKey};
+use crate::{
+    metrics::Registry,
+    object::{Kind, ObjectKey},
+};
 
 /// The store of one kind, kept up to date by a reflector.
 pub(crate) struct Informer {
@@ -38,6 +44,8 @@ pub(crate) struct Informer {
 pub(crate) struct Shared {
     state: RwLock<State>,
     progress: watch::Sender<Progress>,
+    /// States of objects that could not be read.
+    unreadable: IntCounter,
 }
 
 struct State {
@@ -47,9 +55,10 @@ struct State {
 }
 
 impl Informer {
-    pub(crate) fn new(target: Target, store: Store) -> Self {
+    pub(crate) fn new(target: Target, store: Store, metrics: &Registry) -> Self {
         let state = RwLock::new(State { store, subscribers: Subscribers::default(), synced: false });
-        Self { target, shared: Arc::new(Shared { state, progress: watch::Sender::default() }) }
+        let unreadable = unreadable_objects(metrics, &target.kind);
+        Self { target, shared: Arc::new(Shared { state, progress: watch::Sender::default(), unreadable }) }
     }
 
     pub(crate) fn kind(&self) -> &Kind {
@@ -79,6 +88,11 @@ impl Informer {
 
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<Entry>> {
         self.shared.state.read().store.get(key).cloned()
+    }
+
+    /// A state of an object does not decode.
+    pub(crate) fn count_unreadable(&self) {
+        self.shared.unreadable.inc();
     }
 
     /// How many objects it has.

@@ -24,9 +24,10 @@ pub(crate) struct Subscription {
     inbox: Arc<Inbox>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inbox {
-    deltas: Mutex<VecDeque<Delta>>,
+    /// `None` once the subscription has been dropped.
+    deltas: Mutex<Option<VecDeque<Delta>>>,
     arrived: Notify,
     /// Nothing comes any more.
     closed: AtomicBool,
@@ -51,9 +52,22 @@ impl Subscription {
     }
 }
 
+impl Drop for Subscription {
+    /// The informer may hold the inbox for a moment longer, under its lock, where no entry may be dropped: they go now.
+    fn drop(&mut self) {
+        let unheard = self.inbox.deltas.lock().take();
+        drop(unheard);
+    }
+}
+
 impl Inbox {
+    fn new(deltas: VecDeque<Delta>) -> Self {
+        Self { deltas: Mutex::new(Some(deltas)), arrived: Notify::new(), closed: AtomicBool::new(false) }
+    }
+
     fn take(&self) -> Option<Delta> {
         let mut deltas = self.deltas.lock();
+        let deltas = deltas.as_mut()?;
         let delta = deltas.pop_front();
         if deltas.is_empty() && deltas.capacity() > SPARE_CAPACITY {
             *deltas = VecDeque::new(); // the burst of an initial list does not stay in memory
@@ -62,7 +76,9 @@ impl Inbox {
     }
 
     fn put(&self, deltas: impl IntoIterator<Item = Delta>) {
-        self.deltas.lock().extend(deltas);
+        if let Some(waiting) = self.deltas.lock().as_mut() {
+            waiting.extend(deltas);
+        }
     }
 }
 
@@ -93,11 +109,8 @@ impl Subscribers {
 
     /// Adds a subscriber, who hears of `present` first. `synced`: that is all there is.
     pub(super) fn join(&mut self, present: impl Iterator<Item = Arc<Entry>>, synced: bool) -> Subscription {
-        let inbox = Arc::new(Inbox::default());
-        inbox.put(present.map(|new| Delta::Added { new, is_in_initial_list: true }));
-        if synced {
-            inbox.put([Delta::Synced]);
-        }
+        let present = present.map(|new| Delta::Added { new, is_in_initial_list: true });
+        let inbox = Arc::new(Inbox::new(present.chain(synced.then_some(Delta::Synced)).collect()));
         self.all.push(Subscriber { inbox: Arc::downgrade(&inbox), synced });
         Subscription { inbox }
     }

@@ -1,6 +1,12 @@
 //! One object as the cache holds it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
@@ -26,6 +32,8 @@ pub(crate) struct Entry {
     packed: Packed,
     decoded: Decoded,
     budget: Arc<Budget>,
+    /// Somebody has said that it does not decode.
+    complained_of: AtomicBool,
 }
 
 /// An object of the cache does not decode as the type that was asked for.
@@ -65,6 +73,7 @@ impl Entry {
             packed: Packed::raw([before, after]),
             decoded: Decoded::empty(),
             budget: Arc::clone(budget),
+            complained_of: AtomicBool::new(false),
         }
     }
 
@@ -137,6 +146,11 @@ impl Entry {
             labels: Some(BTreeMap::clone(&self.labels)),
             ..ObjectMeta::default()
         }
+    }
+
+    /// True for the first who has to say that this state does not decode.
+    pub(crate) fn is_first_complaint(&self) -> bool {
+        !self.complained_of.swap(true, Ordering::Relaxed)
     }
 
     fn undecodable<V>(&self, error: serde_json::Error) -> DecodeError {

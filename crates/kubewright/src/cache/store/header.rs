@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use crate::cache::json::{self, ScanError};
+use crate::{
+    cache::json::{self, ScanError},
+    object::ObjectKey,
+};
 
 /// What was found in the `metadata` of an object's JSON.
 #[derive(Debug, Default)]
@@ -32,6 +35,19 @@ pub(crate) enum HeaderError {
 impl<'a> Header<'a> {
     /// Reads the header of `object`; reads no further than the end of `metadata`.
     pub(crate) fn scan(object: &'a [u8]) -> Result<Self, HeaderError> {
+        let (mut header, resource_version) = Self::scan_named(object)?;
+        header.resource_version = resource_version.ok_or(HeaderError::Missing(RESOURCE_VERSION))?;
+        Ok(header)
+    }
+
+    /// Which object it is, of one whose header may lack everything else.
+    pub(crate) fn scan_key(object: &'a [u8]) -> Option<ObjectKey> {
+        let (header, _) = Self::scan_named(object).ok()?;
+        Some(ObjectKey::from_parts(header.namespace.as_deref().map(Into::into), header.name.as_ref().into()))
+    }
+
+    /// What there is of the header, and the version if it is one.
+    fn scan_named(object: &'a [u8]) -> Result<(Self, Option<u64>), HeaderError> {
         let metadata = json::value_start(object, 0, b"metadata")?.ok_or(HeaderError::Missing("metadata"))?;
         let (mut header, mut resource_version) = (Self::default(), None);
         for member in json::members(object, metadata)? {
@@ -53,8 +69,7 @@ impl<'a> Header<'a> {
         if header.name.is_empty() {
             return Err(HeaderError::Missing("metadata.name"));
         }
-        header.resource_version = resource_version.ok_or(HeaderError::Missing(RESOURCE_VERSION))?;
-        Ok(header)
+        Ok((header, resource_version))
     }
 
     /// The range of `metadata` in `object`.

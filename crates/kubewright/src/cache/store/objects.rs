@@ -53,11 +53,22 @@ pub(crate) enum Applied {
     Older { key: ObjectKey },
 }
 
+impl Applied {
+    /// Of which object.
+    pub(crate) fn key(&self) -> &ObjectKey {
+        match self {
+            Self::Added { new } | Self::Updated { new, .. } => new.key(),
+            Self::Unchanged { current } => current.key(),
+            Self::Older { key } => key,
+        }
+    }
+}
+
 /// What a deletion did to the store.
 #[derive(Debug)]
 pub(crate) enum Deletion {
-    /// The object is gone.
-    Removed,
+    /// The object is gone. What the store had of it is handed over to be dropped after the store's lock.
+    Removed { _stored: Option<Arc<Entry>> },
     /// The store has a later state, or has heard of this deletion before.
     Older,
 }
@@ -126,10 +137,7 @@ impl Store {
             // Some servers send the last state with its own version, and not with that of the deletion.
             Some(current) if current.resource_version() > last.resource_version() => Deletion::Older,
             None if last.resource_version() <= known => Deletion::Older,
-            _ => {
-                self.remove(last.key());
-                Deletion::Removed
-            }
+            _ => Deletion::Removed { _stored: self.remove(last.key()) },
         };
         Ok((last, deletion))
     }
@@ -280,7 +288,7 @@ mod tests {
             let mut store = Store::new(0, false);
             store.apply(&object("a", "x", "1", 5), 0, Past::Refused).unwrap();
             let (last, deletion) = store.delete(&object("a", name, "1", version), 5).unwrap();
-            assert_eq!(matches!(deletion, Deletion::Removed), removes, "{name} at {version}");
+            assert_eq!(matches!(deletion, Deletion::Removed { .. }), removes, "{name} at {version}");
             assert_eq!(last.resource_version(), version);
             assert_eq!(store.len(), usize::from(name != "x" || !removes));
         }

@@ -8,7 +8,7 @@ fn informer(namespace: Option<&str>, label_selector: Option<&str>) -> Informer {
         label_selector: label_selector.map(ToOwned::to_owned),
         field_selector: None,
     };
-    Informer::new(target, Store::new(0, false))
+    Informer::new(target, Store::new(0, false), &crate::metrics::Registry::new())
 }
 
 #[test]
