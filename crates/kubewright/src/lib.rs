@@ -31,6 +31,7 @@ pub mod reconcile;
 mod scripted;
 pub mod signals;
 pub mod source;
+pub mod webhook;
 pub mod workqueue;
 
 pub use error::BoxError;

@@ -1,0 +1,274 @@
+//! The server that the API server calls: HTTP/1.1 over TLS, with a certificate that may change while it runs.
+
+mod body;
+mod certificate;
+mod listen;
+mod options;
+mod route;
+
+use std::{borrow::Cow, io, net::SocketAddr, path::Path, sync::Arc};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use k8s_openapi::jiff::Timestamp;
+use rustls::{
+    RootCertStore, ServerConfig,
+    crypto::ring,
+    pki_types::{CertificateDer, pem::PemObject},
+    server::{VerifierBuilderError, WebPkiClientVerifier, danger::ClientCertVerifier},
+};
+use thiserror::Error;
+use tokio::{net::TcpListener, sync::watch};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tower_service::Service;
+
+pub use body::BodyError;
+pub use certificate::CertificateError;
+pub use options::WebhookServerOptions;
+pub use route::RegisterError;
+
+use self::{
+    body::Budget,
+    certificate::{Shown, read_file, read_files},
+    listen::Door,
+    route::{Mounted, Routes},
+};
+use crate::{BoxError, error, manager::Runnable};
+
+/// An HTTPS server for webhooks. Clones are handles of one server; a manager runs it on every replica.
+///
+/// The certificate is read from a folder again and again, so that a renewed one is shown to the next connection. Without one the server listens, refuses every
+/// handshake, and is not [`ready`](Self::ready).
+///
+/// # Example: a server with a service of one's own
+/// ```no_run
+/// use bytes::Bytes;
+/// use http::{Request, Response};
+/// use http_body_util::Full;
+/// use kubewright::{manager::Manager, webhook::WebhookServer};
+///
+/// # async fn example(echo: impl tower_service::Service<Request<Full<Bytes>>, Response = Response<Full<Bytes>>, Error = std::convert::Infallible, Future: Send> + Clone + Send + Sync + 'static) -> anyhow::Result<()> {
+/// let manager = Manager::builder().build().await?;
+/// let server = WebhookServer::default();
+/// server.register("/echo", echo)?;
+/// manager.add(server)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Differences from Go
+/// Files that are missing at the start are no error: whoever writes them may be later than we are. HTTP/2 is not offered, since one client that resets its
+/// streams could keep the server busy (CVE-2023-44487). Bodies have a deadline.
+///
+/// Source: controller-runtime `webhook.Server`.
+#[derive(Clone, Debug)]
+pub struct WebhookServer {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    options: Arc<WebhookServerOptions>,
+    routes: Routes,
+    shown: Arc<Shown>,
+    address: watch::Sender<Option<SocketAddr>>,
+}
+
+/// Why a webhook server does not run.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The address cannot be bound; the caller chooses another one.
+    #[error("failed to listen on {address}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The CAs of clients cannot be read.
+    #[error("failed to load the cas of clients")]
+    ClientCa(#[source] CertificateError),
+    /// There is no CA among them that could be used.
+    #[error("failed to use the cas of clients")]
+    ClientVerifier(#[source] VerifierBuilderError),
+    /// TLS refuses what it was told.
+    #[error("failed to configure tls")]
+    Tls(#[from] rustls::Error),
+}
+
+/// Why the API server could not call this server now.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NotReady {
+    /// It does not listen: not started yet, or stopped.
+    #[error("webhook server is not listening")]
+    NotListening,
+    /// It has no certificate that a client would accept. The text gives the reason with its causes.
+    #[error("webhook server has no valid certificate: {0}")]
+    Certificate(String),
+}
+
+impl WebhookServer {
+    /// A server that listens when it is started.
+    pub fn new(options: WebhookServerOptions) -> Self {
+        let shared = Shared {
+            options: Arc::new(options),
+            routes: Routes::default(),
+            shown: Arc::default(),
+            address: watch::Sender::new(None),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Mounts a tower service at a path, before or after the start. It is counted under that path, and what it panics of is contained.
+    ///
+    /// Bodies are read before it is called, and are at most 7 MiB long.
+    ///
+    /// # Errors
+    /// [`RegisterError`] if the path is taken or is none.
+    pub fn register<S, B>(&self, path: &str, service: S) -> Result<(), RegisterError>
+    where
+        S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        self.shared.routes.add(path, Arc::new(Mounted(service)), &self.shared.options.metrics_registry)
+    }
+
+    /// Waits until the server listens, and says where.
+    pub async fn listening(&self) -> SocketAddr {
+        let mut address = self.shared.address.subscribe();
+        let found = address.wait_for(Option::is_some).await.ok().and_then(|address| *address);
+        // The sender lives in `self`.
+        match found {
+            Some(address) => address,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Whether the API server could call this server now.
+    ///
+    /// # Errors
+    /// [`NotReady`] with the reason: it does not listen, or has no certificate, or one that has expired.
+    ///
+    /// Source: controller-runtime `webhook.Server.StartedChecker`, which accepts any certificate.
+    pub fn ready(&self) -> Result<(), NotReady> {
+        if self.shared.address.borrow().is_none() {
+            return Err(NotReady::NotListening);
+        }
+        self.shared.shown.check(Timestamp::now(), |reason| NotReady::Certificate(error::chain(reason)))
+    }
+
+    /// Serves until `cancel` fires, then lets the requests finish that it has.
+    ///
+    /// # Errors
+    /// [`ServeError`] if it cannot listen.
+    ///
+    /// # Cancel safety
+    /// Dropped, it closes all connections at once.
+    pub async fn start(self, cancel: CancellationToken) -> Result<(), ServeError> {
+        let options = self.shared.options.clone();
+        let bind = |source| ServeError::Bind { address: options.address, source };
+        self.load().await;
+        let acceptor = TlsAcceptor::from(Arc::new(self.tls().await?));
+        let listener = TcpListener::bind(options.address).await.map_err(bind)?;
+        let address = listener.local_addr().map_err(bind)?;
+        let door = Door {
+            acceptor,
+            routes: self.shared.routes.clone(),
+            budget: Budget::new(options.max_bytes_in_flight),
+            options: options.clone(),
+            closing: cancel.clone(),
+        };
+        tracing::info!(%address, "serving webhooks");
+        self.shared.address.send_replace(Some(address));
+        let _listening = Listening(&self.shared);
+        let serving = door.accept(listener);
+        tokio::pin!(serving);
+        tokio::select! {
+            () = &mut serving => {}
+            // It goes on while the server drains.
+            never = self.reload() => match never {},
+        }
+        Ok(())
+    }
+
+    async fn reload(&self) -> std::convert::Infallible {
+        loop {
+            tokio::time::sleep(self.shared.options.reload_interval).await;
+            self.load().await;
+        }
+    }
+
+    async fn load(&self) {
+        let options = &self.shared.options;
+        let directory = &options.certificate_directory;
+        let (chain, key) = (directory.join(&options.certificate_name), directory.join(&options.key_name));
+        self.shared.shown.offer(read_files(&chain, &key).await);
+    }
+
+    /// TLS 1.2 and 1.3, which is what rustls has.
+    async fn tls(&self) -> Result<ServerConfig, ServeError> {
+        let options = &self.shared.options;
+        let provider = Arc::new(ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+        let builder = match &options.client_ca {
+            None => builder.with_no_client_auth(),
+            Some(path) => {
+                let verifier = client_verifier(&options.certificate_directory.join(path)).await?;
+                builder.with_client_cert_verifier(verifier)
+            }
+        };
+        let mut config = builder.with_cert_resolver(self.shared.shown.clone());
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}
+
+impl Default for WebhookServer {
+    fn default() -> Self {
+        Self::new(WebhookServerOptions::default())
+    }
+}
+
+impl Runnable for WebhookServer {
+    async fn start(self, cancel: CancellationToken) -> Result<(), BoxError> {
+        Ok(Self::start(self, cancel).await?)
+    }
+
+    fn needs_leader_election(&self) -> bool {
+        false
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        "webhook server".into()
+    }
+}
+
+/// Whoever asks is told that the server is gone, however it ended.
+struct Listening<'a>(&'a Shared);
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        self.0.address.send_replace(None);
+    }
+}
+
+async fn client_verifier(path: &Path) -> Result<Arc<dyn ClientCertVerifier>, ServeError> {
+    let text = read_file(path).await.map_err(ServeError::ClientCa)?;
+    let mut roots = RootCertStore::empty();
+    for ca in CertificateDer::pem_slice_iter(&text) {
+        let pem = |source| CertificateError::Pem { part: "the cas of clients", source };
+        roots.add(ca.map_err(|error| ServeError::ClientCa(pem(error)))?)?;
+    }
+    let provider = Arc::new(ring::default_provider());
+    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+        .build()
+        .map_err(ServeError::ClientVerifier)
+}
