@@ -36,4 +36,4 @@ pub mod workqueue;
 
 pub use error::BoxError;
 // The crates whose types stand in signatures here, under their own names.
-pub use {k8s_openapi, kube, prometheus, tokio, tokio_util, tracing};
+pub use {k8s_openapi, kube, prometheus, serde_json, tokio, tokio_util, tracing};

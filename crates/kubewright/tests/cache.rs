@@ -3,12 +3,19 @@
 
 mod common;
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use common::{Counter, config_map, key};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright::{
     cache::{Cache, CacheOptions},
+    client::ClientError,
     handler,
     prelude::*,
 };
@@ -24,7 +31,8 @@ fn of_config_maps(request: &RequestInfo) -> bool {
 }
 
 /// What a first read of a kind says, and after how many seconds, while the API server answers with `code`; once the fault is gone, reads work.
-async fn check_first_read(code: u16, reason: &str, expected: &str, seconds: u64) {
+/// Gives the last error.
+async fn check_first_read(code: u16, reason: &str, expected: [&str; 2], seconds: u64) -> ClientError {
     let env = TestEnv::start().await;
     env.create(&config_map("a", &[])).await;
     let manager = env.manager().build().await.unwrap();
@@ -33,33 +41,75 @@ async fn check_first_read(code: u16, reason: &str, expected: &str, seconds: u64)
     running.elected().await;
     let answer = Status::new(http::StatusCode::from_u16(code).unwrap(), reason, "the words");
     let fault = env.server().faults().add(Fault::respond(answer).when(of_config_maps).always());
-    for _ in 0..2 {
+    let read = async || {
         let start = Instant::now();
         let error = client.get::<ConfigMap>(&key("a")).await.unwrap_err();
-        assert_eq!(error.to_string(), expected);
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        assert_eq!([error.to_string(), cause.unwrap_or_default()], expected);
         assert_eq!(start.elapsed().as_secs(), seconds);
-    }
+        error
+    };
+    read().await;
+    let error = read().await;
     fault.remove();
     // The reflector tries again within its longest backoff.
     tokio::time::sleep_until(Instant::now() + Duration::from_secs(100)).await;
     client.get::<ConfigMap>(&key("a")).await.unwrap();
     running.stop().await.unwrap();
+    error
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_definite_refusal_fails_a_read_at_once_and_is_not_for_ever() {
-    let refused = "the API server does not let the cache read ConfigMap: the API server answered";
-    check_first_read(403, "Forbidden", &format!("{refused} 403 Forbidden: the words"), 0).await;
-    check_first_read(401, "Unauthorized", &format!("{refused} 401 Unauthorized: the words"), 0).await;
-    check_first_read(404, "NotFound", &format!("{refused} 404 NotFound: the words; is it installed?"), 0)
-        .await;
+    for (code, reason, cause) in [
+        (403, "Forbidden", "the API server answered 403 Forbidden: the words"),
+        (401, "Unauthorized", "the API server answered 401 Unauthorized: the words"),
+        (404, "NotFound", "the API server answered 404 NotFound: the words; is it installed?"),
+    ] {
+        let expected = ["the API server does not let the cache read ConfigMap", cause];
+        let error = check_first_read(code, reason, expected, 0).await;
+        assert_eq!((error.is_forbidden(), error.is_not_found()), (code == 403, false), "{error:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_of_what_was_refused_is_answered_soon_after_it_is_allowed_and_floods_nobody() {
+    let env = TestEnv::start().await;
+    env.create(&config_map("a", &[])).await;
+    let cache = Cache::new(env.kube(), CacheOptions::default());
+    let _running = tokio::task::JoinSet::from_iter([cache.start(CancellationToken::new())]);
+    let asked = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&asked);
+    let is_counted = move |request: &RequestInfo| {
+        let is_one = of_config_maps(request);
+        counted.fetch_add(is_one.into(), Ordering::Relaxed);
+        is_one
+    };
+    let answer = Status::new(http::StatusCode::FORBIDDEN, "Forbidden", "the words");
+    let fault = env.server().faults().add(Fault::respond(answer).when(is_counted).always());
+    let read = async || {
+        tokio::time::sleep_until(Instant::now() + Duration::from_millis(10)).await;
+        cache.get::<ConfigMap>(&key("a")).await
+    };
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(60) {
+        read().await.unwrap_err();
+    }
+    let asked = asked.load(Ordering::Relaxed);
+    assert!((30..=62).contains(&asked), "{asked} requests in a minute");
+    fault.remove();
+    let allowed = Instant::now();
+    while read().await.is_err() {}
+    assert!(allowed.elapsed() <= Duration::from_millis(1100), "{:?}", allowed.elapsed());
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_may_pass_is_waited_for() {
-    let late = "failed to wait for the cache of ConfigMap to sync within 120s: the API server answered";
-    check_first_read(503, "ServiceUnavailable", &format!("{late} 503 ServiceUnavailable: the words"), 120)
-        .await;
+    let expected = [
+        "failed to wait for the cache of ConfigMap to sync within 120s",
+        "the API server answered 503 ServiceUnavailable: the words",
+    ];
+    check_first_read(503, "ServiceUnavailable", expected, 120).await;
 }
 
 /// What a controller says that watches ConfigMaps in `cache`, and after how many seconds.

@@ -8,7 +8,7 @@ mod own_writes;
 
 use common::{config_map, key};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kubewright::{client::ClientError, prelude::*};
+use kubewright::{cache::CacheError, client::ClientError, prelude::*};
 use kubewright_testing::{
     TestEnv,
     apiserver::{Fault, Verb},
@@ -55,4 +55,31 @@ async fn an_answer_that_is_lost_is_no_refusal() {
     assert!(matches!(error, ClientError::Request { .. }), "{error:?}");
     assert!(error.status().is_none());
     client.live().get::<ConfigMap>(&key("a")).await.unwrap();
+}
+
+/// What an error consists of can be named by who has no other dependency.
+#[test]
+fn the_causes_of_errors_are_exported() {
+    fn encoding(error: &ClientError) -> Option<&kubewright::serde_json::Error> {
+        match error {
+            ClientError::Encode { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+    fn request(error: &ClientError) -> Option<&kubewright::kube::Error> {
+        match error {
+            ClientError::Request { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+    fn listing(error: &CacheError) -> Option<&kubewright::cache::ListWatchError> {
+        match error {
+            CacheError::Refused { failure, .. } => Some(failure),
+            _ => None,
+        }
+    }
+    let error = CacheError::NotStarted;
+    assert!(listing(&error).is_none());
+    let error = ClientError::from(error);
+    assert!(encoding(&error).is_none() && request(&error).is_none());
 }

@@ -31,23 +31,25 @@ pub enum CacheError {
     Stopped,
     /// The first list of a kind is not complete after [`CacheOptions::sync_timeout`](super::CacheOptions::sync_timeout); the cluster can
     /// mend it (a missing CRD, a missing permission).
-    #[error("failed to wait for the cache of {kind} to sync within {timeout:?}{}", because(.failure.as_deref()))]
+    #[error("failed to wait for the cache of {kind} to sync within {timeout:?}")]
     SyncTimeout {
         /// The kind that is not synced.
         kind: Kind,
         /// How long the wait was.
         timeout: Duration,
-        /// What the API server said last, if it said anything.
-        failure: Option<String>,
+        /// Why it was last not possible to list and watch the kind, if it was not.
+        #[source]
+        failure: Option<ListWatchError>,
     },
     /// The API server refuses to list and watch the kind: it is not installed, or a permission is missing. Whoever runs the cluster can mend it;
-    /// the cache goes on trying, and a later read finds it mended.
-    #[error("the API server does not let the cache read {kind}: {failure}")]
+    /// the cache goes on trying, at once (but not more than once a second) after a read that found this, so a later read finds it mended.
+    #[error("the API server does not let the cache read {kind}")]
     Refused {
         /// The kind that was read.
         kind: Kind,
         /// What the API server says.
-        failure: String,
+        #[source]
+        failure: ListWatchError,
     },
     /// An informer's task died; this is a bug of kubewright.
     #[error("an informer failed: {0}")]
@@ -55,12 +57,28 @@ pub enum CacheError {
 }
 
 impl CacheError {
-    /// The object does not exist, as far as the cache knows.
+    /// The object does not exist, as far as the cache knows. A kind that is not installed is something else: it is [`Refused`](Self::Refused).
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::NotFound { .. })
     }
+
+    /// The cache lacks the permission to list or watch the kind.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Refused { failure, .. } if failure.code == Some(403))
+    }
 }
 
-fn because(failure: Option<&str>) -> String {
-    failure.map(|failure| format!(": {failure}")).unwrap_or_default()
+/// Why a kind could not be listed and watched.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{text}")]
+pub struct ListWatchError {
+    text: String,
+    code: Option<u16>,
+}
+
+impl ListWatchError {
+    /// `code`: the HTTP status, if the API server answered.
+    pub(crate) fn new(text: String, code: Option<u16>) -> Self {
+        Self { text, code }
+    }
 }

@@ -99,18 +99,25 @@ impl Informers {
             return Ok(());
         }
         let limit = limit.unwrap_or(self.options.sync_timeout);
-        let settled =
-            |progress: &Progress| progress.synced || (progress.refused && whose == Patience::OfReads);
+        let mut refusal = None;
+        let settled = |progress: &Progress| {
+            refusal = progress.refusal().filter(|_| whose == Patience::OfReads && !progress.synced).cloned();
+            progress.synced || refusal.is_some()
+        };
         let ended = timeout(limit, informer.wait_until(settled)).await;
-        let Progress { synced, failure, .. } = informer.progress();
-        let kind = || informer.kind().clone();
-        match ended {
-            Ok(Err(_)) => Err(CacheError::Stopped),
-            Ok(Ok(())) if !synced => {
-                Err(CacheError::Refused { kind: kind(), failure: failure.unwrap_or_default() })
+        let kind = informer.kind().clone();
+        match (ended, refusal) {
+            (Err(_), _) => {
+                let failure = informer.progress().failure;
+                Err(CacheError::SyncTimeout { kind, timeout: limit, failure })
             }
-            Ok(Ok(())) => Ok(()),
-            Err(_) => Err(CacheError::SyncTimeout { kind: kind(), timeout: limit, failure }),
+            (Ok(Err(_)), _) => Err(CacheError::Stopped),
+            (Ok(Ok(())), Some(failure)) => {
+                // What was refused may be allowed by now, and somebody wants it.
+                informer.hurry();
+                Err(CacheError::Refused { kind, failure })
+            }
+            (Ok(Ok(())), None) => Ok(()),
         }
     }
 

@@ -26,7 +26,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
-pub use error::CacheError;
+pub use error::{CacheError, ListWatchError};
 pub use options::{CacheOptions, ListOptions};
 pub use store::DecodeError;
 

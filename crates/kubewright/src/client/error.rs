@@ -126,9 +126,12 @@ impl ClientError {
         self.reason_is(Status::is_invalid)
     }
 
-    /// The caller lacks a permission.
+    /// The caller lacks a permission; for a cached read, the one to list or watch the kind.
     pub fn is_forbidden(&self) -> bool {
-        self.reason_is(Status::is_forbidden)
+        match self {
+            Self::Cache(error) => error.is_forbidden(),
+            _ => self.reason_is(Status::is_forbidden),
+        }
     }
 
     /// The API server's answer, if there was one.

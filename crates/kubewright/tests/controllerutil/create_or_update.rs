@@ -186,7 +186,7 @@ macro_rules! rows_of_both {
             else {
                 panic!("another error: {error:?}")
             };
-            assert!(failure.contains("secrets is forbidden"));
+            assert!(failure.to_string().contains("secrets is forbidden"));
             world.stop().await;
         }
 

@@ -7,6 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use super::{Shared, State, quarantine::Quarantine};
 use crate::{
     cache::{
+        ListWatchError,
         reflector::{Failure, Listed, Sink, Verdict},
         store::{Applied, Change, Deletion, Past},
     },
@@ -220,6 +221,7 @@ impl Sink for Ingest {
         } else {
             tracing::warn!(kind = %self.kind, error, ?retry_in, "failed to list and watch");
         }
+        let error = ListWatchError::new(error, failure.code());
         self.shared.progress.send_modify(|progress| progress.fail(error, failure.is_refusal()));
     }
 }

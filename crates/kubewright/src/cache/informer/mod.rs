@@ -16,7 +16,7 @@ use std::{fmt, sync::Arc};
 
 use parking_lot::RwLock;
 use prometheus::IntCounter;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use delta::Delta;
@@ -44,6 +44,8 @@ pub(crate) struct Informer {
 pub(crate) struct Shared {
     state: RwLock<State>,
     progress: watch::Sender<Progress>,
+    /// Somebody wants a kind that the API server has refused.
+    wanted: Arc<Notify>,
     /// States of objects that could not be read.
     unreadable: IntCounter,
 }
@@ -58,7 +60,15 @@ impl Informer {
     pub(crate) fn new(target: Target, store: Store, metrics: &Registry) -> Self {
         let state = RwLock::new(State { store, subscribers: Subscribers::default(), synced: false });
         let unreadable = unreadable_objects(metrics, &target.kind);
-        Self { target, shared: Arc::new(Shared { state, progress: watch::Sender::default(), unreadable }) }
+        Self {
+            target,
+            shared: Arc::new(Shared {
+                state,
+                progress: watch::Sender::default(),
+                wanted: Arc::default(),
+                unreadable,
+            }),
+        }
     }
 
     pub(crate) fn kind(&self) -> &Kind {
@@ -72,11 +82,21 @@ impl Informer {
 
     /// Follows the kind until `cancel` fires.
     pub(crate) async fn run(&self, client: kube::Client, cancel: CancellationToken) {
-        let reflector = Reflector::new(client, self.target.clone(), fastrand::Rng::new());
+        let reflector = Reflector::new(
+            client,
+            self.target.clone(),
+            fastrand::Rng::new(),
+            Arc::clone(&self.shared.wanted),
+        );
         let mut ingest = Ingest::new(self.kind().clone(), Arc::clone(&self.shared));
         // Nothing is left to do for a follower that is stopped in the middle: every change is applied in one step.
         let _stopped = cancel.run_until_cancelled(reflector.follow(&mut ingest)).await;
         self.stop();
+    }
+
+    /// A kind that the API server has refused is asked for again at once, but not more than once a second.
+    pub(crate) fn hurry(&self) {
+        self.shared.wanted.notify_one();
     }
 
     /// Tells whoever waits that nothing comes any more.

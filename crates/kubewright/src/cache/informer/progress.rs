@@ -2,6 +2,8 @@
 
 use tokio::sync::watch;
 
+use crate::cache::ListWatchError;
+
 /// Where an informer's reflector is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
@@ -12,7 +14,7 @@ pub(crate) struct Progress {
     /// How often the API server has gone back in time, as after a restore from a backup. What was written before may not exist any more.
     pub(crate) restores: u64,
     /// Why the reflector is waiting to try again, if it is.
-    pub(crate) failure: Option<String>,
+    pub(crate) failure: Option<ListWatchError>,
     /// The failure is the API server's definite answer: the kind is not installed, or a permission is missing.
     pub(crate) refused: bool,
     /// Nothing will come any more.
@@ -30,9 +32,14 @@ impl Progress {
     }
 
     /// The reflector waits to try again.
-    pub(super) fn fail(&mut self, failure: String, refused: bool) {
+    pub(super) fn fail(&mut self, failure: ListWatchError, refused: bool) {
         self.failure = Some(failure);
         self.refused = refused;
+    }
+
+    /// Why nothing comes before somebody mends the cluster, if so.
+    pub(crate) fn refusal(&self) -> Option<&ListWatchError> {
+        self.failure.as_ref().filter(|_| self.refused)
     }
 
     /// The store has reached `version`, and the connection works.

@@ -78,6 +78,14 @@ impl Failure {
         }
     }
 
+    /// The status of the API server's answer, if this is one.
+    pub(crate) fn code(&self) -> Option<u16> {
+        match self {
+            Self::Status { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+
     /// The API server answered, and this is its answer.
     pub(crate) fn is_status(&self) -> bool {
         matches!(self, Self::Status { .. })

@@ -1,12 +1,15 @@
 //! The task that moves bytes from the API server to the sink.
 
-use std::{convert::Infallible, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
 use kube::client::Body;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep, timeout, timeout_at},
+};
 
 use super::{
     backoff::Backoff,
@@ -57,11 +60,18 @@ pub(crate) struct Reflector {
     course: Course,
     backoff: Backoff,
     random: fastrand::Rng,
+    /// Told when somebody wants what the API server has refused.
+    wanted: Arc<Notify>,
 }
 
 impl Reflector {
-    pub(crate) fn new(client: kube::Client, target: Target, mut random: fastrand::Rng) -> Self {
-        Self { client, target, course: Course::new(), backoff: Backoff::new(random.fork()), random }
+    pub(crate) fn new(
+        client: kube::Client,
+        target: Target,
+        mut random: fastrand::Rng,
+        wanted: Arc<Notify>,
+    ) -> Self {
+        Self { client, target, course: Course::new(), backoff: Backoff::new(random.fork()), random, wanted }
     }
 
     /// Lists and watches until it is dropped.
@@ -86,13 +96,27 @@ impl Reflector {
                 When::Now => Duration::ZERO,
                 When::AfterBackoff => self.backoff.next(Instant::now()),
             };
+            let is_refused = failure.as_ref().is_some_and(Failure::is_refusal);
             if let Some(failure) = failure {
                 sink.failed(&failure, wait);
             }
             if !wait.is_zero() {
-                sleep(wait).await;
+                self.wait(wait, is_refused).await;
             }
         }
+    }
+
+    /// Waits out the backoff; after a refusal, at most until somebody wants the kind.
+    async fn wait(&self, backoff: Duration, is_refused: bool) {
+        if !is_refused || backoff <= REFUSED_FOR {
+            return sleep(backoff).await;
+        }
+        let wanted = async {
+            sleep(REFUSED_FOR).await;
+            self.wanted.notified().await;
+        };
+        // Either way it is time.
+        let _wanted = timeout(backoff, wanted).await;
     }
 
     /// Lists in pages. A page that fails in passing is asked for again; the pages before it are not.
@@ -297,5 +321,7 @@ const STEADY_AFTER: Duration = Duration::from_secs(30);
 const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 /// How long it may take to hear where the API server is. Nothing is watched meanwhile.
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
+/// How long a refusal holds, whoever wants the kind: reads in a loop do not flood the API server.
+const REFUSED_FOR: Duration = Duration::from_secs(1);
 const LONGEST_ERROR: usize = 1 << 20;
 const TRIES_PER_PAGE: usize = 10;
