@@ -208,7 +208,8 @@ mod as_a_reconciler {
         let error = reconciler.reconcile(Context::detached(), key("any")).await.unwrap_err();
         let error = error.downcast::<ClientError>().unwrap();
         assert!(matches!(*error, ClientError::Cache(CacheError::Refused { .. })), "{error:?}");
-        assert!(error.to_string().contains("secrets is forbidden"), "{error}");
+        let cause = std::error::Error::source(&*error).unwrap().to_string();
+        assert!(cause.contains("secrets is forbidden"), "{cause}");
         running.stop().await.unwrap();
     }
 }
