@@ -83,7 +83,7 @@ impl MergePatch {
 /// `raw` with what differs between two states of its typed view.
 ///
 /// Elements of lists are recognised by what they are called, else by their place, so that a list whose element changes keeps what the type does not know of the others and of this one.
-pub(super) fn graft(raw: &Value, before: &Value, after: &Value) -> Value {
+pub(crate) fn graft(raw: &Value, before: &Value, after: &Value) -> Value {
     match (raw, before, after) {
         _ if before == after => raw.clone(),
         (Value::Object(raw), Value::Object(before), Value::Object(after)) => {

@@ -12,6 +12,9 @@ mod status;
 mod typed;
 mod write;
 
+pub(crate) use difference::graft;
+pub(crate) use typed::pair as typed_pair;
+
 pub use create_or_update::{CreateOrUpdateError, OperationResult, create_or_patch, create_or_update};
 pub use finalizers::{
     add_finalizer, contains_finalizer, ensure_finalizer, release_finalizer, remove_finalizer,

@@ -15,7 +15,7 @@ use serde_json::{Error, Map, Value, value};
 use crate::client::quantity;
 
 /// Both objects as JSON. A quantity of `after` that has the value that it has in `before` has that spelling, too.
-pub(super) fn pair<K: Serialize>(before: &K, after: &K) -> Result<(Value, Value), Error> {
+pub(crate) fn pair<K: Serialize>(before: &K, after: &K) -> Result<(Value, Value), Error> {
     let (mut before, mut after) = (before.serialize(Marking)?, after.serialize(Marking)?);
     respell(&before, &mut after);
     unmark(&mut before);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
     core::{Collector, Desc},
     exponential_buckets,
     proto::MetricFamily,
@@ -49,6 +49,11 @@ impl PathMetrics {
     }
 }
 
+/// How many panics of admission handlers were contained.
+pub(super) fn admission_panics(registry: &Registry) -> IntCounter {
+    registry.shared::<WebhookCollector>().panics
+}
+
 struct Working(IntGauge);
 
 impl Drop for Working {
@@ -63,6 +68,7 @@ struct WebhookCollector {
     total: IntCounterVec,
     latency: HistogramVec,
     in_flight: IntGaugeVec,
+    panics: IntCounter,
 }
 
 impl Default for WebhookCollector {
@@ -81,7 +87,10 @@ impl Default for WebhookCollector {
             "controller_runtime_webhook_requests_in_flight",
             "Current number of admission requests being served.",
         );
+        let panics =
+            IntCounter::new("controller_runtime_webhook_panics_total", "Total number of webhook panics");
         Self {
+            panics: panics.expect(FIXED),
             total: IntCounterVec::new(total, &["webhook", "code"]).expect(FIXED),
             latency: HistogramVec::new(latency.buckets(buckets), &["webhook"]).expect(FIXED),
             in_flight: IntGaugeVec::new(in_flight, &["webhook"]).expect(FIXED),
@@ -90,8 +99,8 @@ impl Default for WebhookCollector {
 }
 
 impl WebhookCollector {
-    fn parts(&self) -> [&dyn Collector; 3] {
-        [&self.total, &self.latency, &self.in_flight]
+    fn parts(&self) -> [&dyn Collector; 4] {
+        [&self.total, &self.latency, &self.in_flight, &self.panics]
     }
 }
 

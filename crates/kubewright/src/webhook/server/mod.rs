@@ -28,6 +28,7 @@ pub use body::BodyError;
 pub use certificate::CertificateError;
 pub use options::WebhookServerOptions;
 pub use route::RegisterError;
+pub(super) use route::{Answer, Answering, Endpoint, json};
 
 use self::{
     body::Budget,
@@ -35,7 +36,7 @@ use self::{
     listen::Door,
     route::{Mounted, Routes},
 };
-use crate::{BoxError, error, manager::Runnable};
+use crate::{BoxError, error, manager::Runnable, metrics::Registry};
 
 /// An HTTPS server for webhooks. Clones are handles of one server; a manager runs it on every replica.
 ///
@@ -138,7 +139,15 @@ impl WebhookServer {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        self.shared.routes.add(path, Arc::new(Mounted(service)), &self.shared.options.metrics_registry)
+        self.mount(path, Arc::new(Mounted(service)))
+    }
+
+    pub(super) fn mount(&self, path: &str, endpoint: Arc<dyn Endpoint>) -> Result<(), RegisterError> {
+        self.shared.routes.add(path, endpoint, self.metrics_registry())
+    }
+
+    pub(super) fn metrics_registry(&self) -> &Registry {
+        &self.shared.options.metrics_registry
     }
 
     /// Waits until the server listens, and says where.

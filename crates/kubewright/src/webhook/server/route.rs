@@ -14,13 +14,13 @@ use super::BodyError;
 use crate::{BoxError, error, metrics::Registry, webhook::metrics::PathMetrics};
 
 /// An answer of a webhook server.
-pub(super) type Answer = Response<Full<Bytes>>;
+pub(in crate::webhook) type Answer = Response<Full<Bytes>>;
 
 /// An answer under way.
-pub(super) type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
+pub(in crate::webhook) type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// What answers the requests of one path.
-pub(super) trait Endpoint: Send + Sync + 'static {
+pub(in crate::webhook) trait Endpoint: Send + Sync + 'static {
     /// The longest body that it takes.
     fn max_body_bytes(&self) -> usize {
         7 << 20
@@ -121,5 +121,16 @@ pub(super) fn text(status: StatusCode, line: String) -> Answer {
     *answer.status_mut() = status;
     let plain = http::HeaderValue::from_static("text/plain; charset=utf-8");
     answer.headers_mut().insert(header::CONTENT_TYPE, plain);
+    answer
+}
+
+/// An answer in JSON, with the status 200.
+pub(in crate::webhook) fn json(value: &impl serde::Serialize) -> Answer {
+    let Ok(body) = serde_json::to_vec(value) else {
+        return text(StatusCode::INTERNAL_SERVER_ERROR, "internal error".to_owned());
+    };
+    let mut answer = Response::new(Full::new(Bytes::from(body)));
+    let json = http::HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(header::CONTENT_TYPE, json);
     answer
 }
