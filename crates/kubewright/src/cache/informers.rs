@@ -98,6 +98,8 @@ impl Informers {
         if informer.has_synced() {
             return Ok(());
         }
+        // What was refused may be allowed by now, and somebody wants it.
+        informer.hurry();
         let limit = limit.unwrap_or(self.options.sync_timeout);
         let mut refusal = None;
         let settled = |progress: &Progress| {
@@ -112,11 +114,7 @@ impl Informers {
                 Err(CacheError::SyncTimeout { kind, timeout: limit, failure })
             }
             (Ok(Err(_)), _) => Err(CacheError::Stopped),
-            (Ok(Ok(())), Some(failure)) => {
-                // What was refused may be allowed by now, and somebody wants it.
-                informer.hurry();
-                Err(CacheError::Refused { kind, failure })
-            }
+            (Ok(Ok(())), Some(failure)) => Err(CacheError::Refused { kind, failure }),
             (Ok(Ok(())), None) => Ok(()),
         }
     }

@@ -10,6 +10,7 @@
 //!   be read keeps its last state. Both are logged once for each state, and counted in `kubewright_cache_unreadable_objects_total`.
 //! - A read of a kind that the API server refuses (no permission, no such CRD) fails at once with the API server's own words, and one of a kind that
 //!   does not sync after [`CacheOptions::sync_timeout`], where upstream waits as long as its context lives.
+//! - A kind whose definition is gone for ten minutes is asked for each five to ten minutes, and at once when somebody reads or watches it anew.
 //! - A list never goes back in time: a lagging API server's older state of an object is not taken.
 
 mod error;

@@ -233,3 +233,28 @@ async fn a_server_that_cuts_every_watch_at_once_is_not_flooded() {
     assert!(asked < 60, "{asked} requests in ten minutes");
     listener.verdict().unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_whose_definition_is_gone_is_asked_for_a_few_times_an_hour_and_when_somebody_wants_it() {
+    let server = server();
+    let mut listener = synced(&server).await;
+    server.otherwise(Plan::status(404, "NotFound"));
+    server.cut(false);
+    listener.wait(seconds(3600)).await;
+    let asked = server.asked().len();
+    listener.wait(seconds(3600)).await;
+    let in_an_hour = server.asked().len() - asked;
+    assert!((6..=12).contains(&in_an_hour), "{in_an_hour} requests in an hour");
+    server.otherwise(Plan::default());
+    server.put("new");
+    listener.informer.hurry();
+    let caught_up = listener.catch_up(seconds(2)).await;
+    check(caught_up, &mut listener);
+    // It was back, so it may soon be back again.
+    let asked = server.asked().len();
+    server.otherwise(Plan::status(404, "NotFound"));
+    server.cut(false);
+    listener.wait(seconds(60)).await;
+    let in_a_minute = server.asked().len() - asked;
+    assert!(in_a_minute >= 5, "{in_a_minute} requests in a minute");
+}

@@ -62,6 +62,8 @@ pub(crate) struct Reflector {
     random: fastrand::Rng,
     /// Told when somebody wants what the API server has refused.
     wanted: Arc<Notify>,
+    /// Since when the API server does not know the kind, if so.
+    absent_since: Option<Instant>,
 }
 
 impl Reflector {
@@ -71,7 +73,8 @@ impl Reflector {
         mut random: fastrand::Rng,
         wanted: Arc<Notify>,
     ) -> Self {
-        Self { client, target, course: Course::new(), backoff: Backoff::new(random.fork()), random, wanted }
+        let backoff = Backoff::new(random.fork());
+        Self { client, target, course: Course::new(), backoff, random, wanted, absent_since: None }
     }
 
     /// Lists and watches until it is dropped.
@@ -92,9 +95,10 @@ impl Reflector {
             if worked {
                 self.backoff.reset();
             }
+            self.note_absence(failure.as_ref());
             let wait = match when {
                 When::Now => Duration::ZERO,
-                When::AfterBackoff => self.backoff.next(Instant::now()),
+                When::AfterBackoff => self.backoff(Instant::now()),
             };
             let is_refused = failure.as_ref().is_some_and(Failure::is_refusal);
             if let Some(failure) = failure {
@@ -103,6 +107,21 @@ impl Reflector {
             if !wait.is_zero() {
                 self.wait(wait, is_refused).await;
             }
+        }
+    }
+
+    fn note_absence(&mut self, failure: Option<&Failure>) {
+        let is_absent = failure.is_some_and(Failure::is_absence);
+        self.absent_since = is_absent.then(|| self.absent_since.unwrap_or_else(Instant::now));
+    }
+
+    /// How long to wait. A kind whose definition is gone for long may never come back.
+    fn backoff(&mut self, now: Instant) -> Duration {
+        match self.absent_since {
+            Some(since) if now.duration_since(since) >= ABSENT_FOR_LONG => {
+                ABSENCE_WAIT.mul_f64(1.0 + self.random.f64())
+            }
+            _ => self.backoff.next(now),
         }
     }
 
@@ -323,5 +342,9 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
 /// How long a refusal holds, whoever wants the kind: reads in a loop do not flood the API server.
 const REFUSED_FOR: Duration = Duration::from_secs(1);
+/// A definition that is about to be installed is, most likely, within this time.
+const ABSENT_FOR_LONG: Duration = Duration::from_secs(600);
+/// From then on, the API server is asked once in this time to twice this time, and when somebody wants the kind.
+const ABSENCE_WAIT: Duration = Duration::from_secs(300);
 const LONGEST_ERROR: usize = 1 << 20;
 const TRIES_PER_PAGE: usize = 10;
