@@ -17,15 +17,15 @@ use crate::{metrics, object::Kind};
 pub(super) struct Informers {
     client: kube::Client,
     options: CacheOptions,
-    state: Mutex<State>,
+    roster: Mutex<Roster>,
 }
 
-struct State {
+struct Roster {
     by_kind: HashMap<Kind, Arc<Informer>>,
-    phase: Phase,
+    lifecycle: Lifecycle,
 }
 
-enum Phase {
+enum Lifecycle {
     Fresh,
     /// New informers go to the owner of the tasks. One message per kind ever, so the channel needs no bound.
     Running(mpsc::UnboundedSender<Arc<Informer>>),
@@ -43,12 +43,16 @@ pub(super) enum Patience {
 
 impl Informers {
     pub(super) fn new(client: kube::Client, options: CacheOptions) -> Self {
-        Self { client, options, state: Mutex::new(State { by_kind: HashMap::new(), phase: Phase::Fresh }) }
+        Self {
+            client,
+            options,
+            roster: Mutex::new(Roster { by_kind: HashMap::new(), lifecycle: Lifecycle::Fresh }),
+        }
     }
 
     pub(super) fn get_or_create(&self, kind: &Kind) -> Arc<Informer> {
-        let mut state = self.state.lock();
-        if let Some(informer) = state.by_kind.get(kind) {
+        let mut roster = self.roster.lock();
+        if let Some(informer) = roster.by_kind.get(kind) {
             return Arc::clone(informer);
         }
         let target =
@@ -56,17 +60,17 @@ impl Informers {
         let store = Store::new(self.options.decoded_bytes, self.options.keep_managed_fields);
         let metrics = self.options.metrics_registry.as_ref().unwrap_or_else(|| metrics::registry());
         let informer = Arc::new(Informer::new(target, store, metrics));
-        state.by_kind.insert(kind.clone(), Arc::clone(&informer));
-        if let Phase::Running(launch) = &state.phase {
-            // The receiver is dropped only after the phase has become `Stopped`, under this lock.
+        roster.by_kind.insert(kind.clone(), Arc::clone(&informer));
+        if let Lifecycle::Running(launch) = &roster.lifecycle {
+            // The receiver is dropped only after the lifecycle has become `Stopped`, under this lock.
             let _ = launch.send(Arc::clone(&informer));
         }
         informer
     }
 
     pub(super) fn of(&self, kind: &Kind) -> Vec<Arc<Informer>> {
-        let state = self.state.lock();
-        state
+        let roster = self.roster.lock();
+        roster
             .by_kind
             .iter()
             .filter(|(other, _)| other.is_same_resource(kind))
@@ -75,15 +79,15 @@ impl Informers {
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Informer>> {
-        self.state.lock().by_kind.values().cloned().collect()
+        self.roster.lock().by_kind.values().cloned().collect()
     }
 
     /// Nothing can be read before the start or after the stop.
     pub(super) fn check_running(&self) -> Result<(), CacheError> {
-        match self.state.lock().phase {
-            Phase::Fresh => Err(CacheError::NotStarted),
-            Phase::Running(_) => Ok(()),
-            Phase::Stopped => Err(CacheError::Stopped),
+        match self.roster.lock().lifecycle {
+            Lifecycle::Fresh => Err(CacheError::NotStarted),
+            Lifecycle::Running(_) => Ok(()),
+            Lifecycle::Stopped => Err(CacheError::Stopped),
         }
     }
 
@@ -122,15 +126,15 @@ impl Informers {
     /// From here on the cache can be read. Its informers follow their kinds once the tenure runs.
     pub(super) fn begin(self: &Arc<Self>) -> Result<Tenure, CacheError> {
         let (launch, launched) = mpsc::unbounded_channel();
-        let mut state = self.state.lock();
-        if !matches!(state.phase, Phase::Fresh) {
+        let mut roster = self.roster.lock();
+        if !matches!(roster.lifecycle, Lifecycle::Fresh) {
             return Err(CacheError::AlreadyStarted);
         }
-        for informer in state.by_kind.values() {
+        for informer in roster.by_kind.values() {
             // The receiver is still here.
             let _ = launch.send(Arc::clone(informer));
         }
-        state.phase = Phase::Running(launch);
+        roster.lifecycle = Lifecycle::Running(launch);
         Ok(Tenure { informers: Arc::clone(self), launched })
     }
 }
@@ -164,9 +168,9 @@ impl Tenure {
 
 impl Drop for Tenure {
     fn drop(&mut self) {
-        let mut state = self.informers.state.lock();
-        state.phase = Phase::Stopped;
-        for informer in state.by_kind.values() {
+        let mut roster = self.informers.roster.lock();
+        roster.lifecycle = Lifecycle::Stopped;
+        for informer in roster.by_kind.values() {
             informer.stop();
         }
     }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Shared, State, quarantine::Quarantine};
+use super::{Contents, Published, quarantine::Quarantine};
 use crate::{
     cache::{
         ListWatchError,
@@ -27,7 +27,7 @@ use crate::{
 /// the cache.
 pub(super) struct Ingest {
     kind: Kind,
-    shared: Arc<Shared>,
+    published: Arc<Published>,
     /// Everything up to this version is in the store.
     known: u64,
     list: Option<Listing>,
@@ -46,21 +46,21 @@ struct Listing {
 }
 
 impl Ingest {
-    pub(super) fn new(kind: Kind, shared: Arc<Shared>) -> Self {
-        let quarantine = Quarantine::new(kind.clone(), shared.unreadable.clone());
-        Self { kind, shared, known: 0, list: None, quarantine }
+    pub(super) fn new(kind: Kind, published: Arc<Published>) -> Self {
+        let quarantine = Quarantine::new(kind.clone(), published.unreadable.clone());
+        Self { kind, published, known: 0, list: None, quarantine }
     }
 
     fn apply(&mut self, object: &[u8], past: Past) -> Option<Change> {
-        let mut state = self.shared.state.write();
-        let State { store, subscribers, .. } = &mut *state;
+        let mut contents = self.published.contents.write();
+        let Contents { store, subscribers, .. } = &mut *contents;
         let result = store.apply(object, self.known, past);
         match result.as_ref().map(|change| &change.applied) {
             Ok(Applied::Added { new }) => subscribers.added(new),
             Ok(Applied::Updated { old, new }) => subscribers.updated(old, new),
             Ok(Applied::Unchanged { .. } | Applied::Older { .. }) | Err(_) => {}
         }
-        drop(state);
+        drop(contents);
         match result {
             Ok(change) => {
                 self.quarantine.leave(change.applied.key());
@@ -78,15 +78,15 @@ impl Ingest {
 
     /// Removes what a list did not see.
     fn remove_all_but(&mut self, seen: &HashSet<ObjectKey>) {
-        let mut state = self.shared.state.write();
-        let State { store, subscribers, .. } = &mut *state;
+        let mut contents = self.published.contents.write();
+        let Contents { store, subscribers, .. } = &mut *contents;
         let missed: Vec<_> =
             store.iter(None).filter(|entry| !seen.contains(entry.key())).map(Arc::clone).collect();
         for last in &missed {
             store.remove(last.key());
             subscribers.deleted(last, true);
         }
-        drop(state);
+        drop(contents);
         for last in &missed {
             self.quarantine.leave(last.key());
         }
@@ -131,7 +131,7 @@ impl Listing {
 
 impl Sink for Ingest {
     fn list_begins(&mut self, past: Past) {
-        let is_first = self.shared.state.read().store.len() == 0;
+        let is_first = self.published.contents.read().store.len() == 0;
         self.list = Some(Listing {
             past,
             seen: HashSet::new(),
@@ -164,12 +164,12 @@ impl Sink for Ingest {
             tracing::warn!(kind = %self.kind, version, reached = self.known, "the API server went back in time");
         }
         self.known = version;
-        let mut state = self.shared.state.write();
-        state.synced = true;
-        state.subscribers.synced();
-        drop(state);
+        let mut contents = self.published.contents.write();
+        contents.synced = true;
+        contents.subscribers.synced();
+        drop(contents);
         tracing::debug!(kind = %self.kind, version, "list complete");
-        self.shared.progress.send_modify(|progress| progress.sync(version, went_back));
+        self.published.progress.send_modify(|progress| progress.sync(version, went_back));
     }
 
     fn changed(&mut self, object: &[u8]) -> Option<u64> {
@@ -179,14 +179,14 @@ impl Sink for Ingest {
     }
 
     fn deleted(&mut self, object: &[u8]) -> Option<u64> {
-        let mut state = self.shared.state.write();
-        let State { store, subscribers, .. } = &mut *state;
+        let mut contents = self.published.contents.write();
+        let Contents { store, subscribers, .. } = &mut *contents;
         let result = store.delete(object, self.known);
         // Also told where the store did not have it: the last state names owners who may wait for just this.
         if let Ok((last, Deletion::Removed { .. })) = &result {
             subscribers.deleted(last, false);
         }
-        drop(state);
+        drop(contents);
         let last = match result {
             Ok((last, _)) => last,
             Err(error) => {
@@ -204,11 +204,11 @@ impl Sink for Ingest {
 
     fn progressed(&mut self, version: u64) {
         self.known = self.known.max(version);
-        self.shared.progress.send_modify(|progress| progress.reach(version));
+        self.published.progress.send_modify(|progress| progress.reach(version));
     }
 
     fn flush(&mut self) {
-        self.shared.state.write().subscribers.wake();
+        self.published.contents.write().subscribers.wake();
     }
 
     fn failed(&mut self, failure: &Failure, retry_in: Duration) {
@@ -222,7 +222,7 @@ impl Sink for Ingest {
             tracing::warn!(kind = %self.kind, error, ?retry_in, "failed to list and watch");
         }
         let error = ListWatchError::new(error, failure.code());
-        self.shared.progress.send_modify(|progress| progress.fail(error, failure.is_refusal()));
+        self.published.progress.send_modify(|progress| progress.fail(error, failure.is_refusal()));
     }
 }
 
@@ -257,7 +257,7 @@ mod tests {
                 Target { kind: kind.clone(), namespace: None, label_selector: None, field_selector: None };
             let registry = Registry::new();
             let informer = Informer::new(target, Store::new(decoded_bytes, false), &registry);
-            let ingest = Ingest::new(kind, Arc::clone(&informer.shared));
+            let ingest = Ingest::new(kind, Arc::clone(&informer.published));
             let subscription = informer.subscribe();
             let mut world = Self { registry, informer, ingest, subscription };
             world.list(1, &[object("a", "1"), object("b", "1")]);
@@ -292,7 +292,7 @@ mod tests {
         }
 
         fn unreadable(&self) -> u64 {
-            self.informer.shared.unreadable.get()
+            self.informer.published.unreadable.get()
         }
     }
 
@@ -362,7 +362,7 @@ mod tests {
 
     thread_local! {
         /// What a `Nosy` looks at when it is dropped.
-        static LOOKED_AT: std::cell::RefCell<Option<Arc<Shared>>> = const { std::cell::RefCell::new(None) };
+        static LOOKED_AT: std::cell::RefCell<Option<Arc<Published>>> = const { std::cell::RefCell::new(None) };
         static LOOKS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
     }
 
@@ -372,8 +372,8 @@ mod tests {
 
     impl Drop for Nosy {
         fn drop(&mut self) {
-            LOOKED_AT.with_borrow(|shared| {
-                assert!(shared.as_ref().unwrap().state.try_read().is_some(), "it would wait for ever");
+            LOOKED_AT.with_borrow(|published| {
+                assert!(published.as_ref().unwrap().contents.try_read().is_some(), "it would wait for ever");
             });
             LOOKS.set(LOOKS.get() + 1);
         }
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn an_authors_drop_may_read_the_cache() {
         let mut world = World::new(1 << 20);
-        LOOKED_AT.set(Some(Arc::clone(&world.informer.shared)));
+        LOOKED_AT.set(Some(Arc::clone(&world.informer.published)));
         let decode_all = |world: &World| {
             for entry in world.informer.list(None, |_| true) {
                 entry.decode::<Nosy>().unwrap();

@@ -20,14 +20,14 @@ use crate::{
 };
 
 /// Name → (uid, version, what it says). After a restore, one version may say two things.
-type State = BTreeMap<String, (String, u64, String)>;
+type Objects = BTreeMap<String, (String, u64, String)>;
 
 /// Follows a scripted server, and complains of whatever a subscriber must not hear.
 pub(super) struct Listener {
     pub(super) server: Server,
     pub(super) informer: Arc<Informer>,
     subscription: Subscription,
-    heard: State,
+    heard: Objects,
     /// The last version heard of each name, deletions too, and how often the server had been restored by then.
     last: BTreeMap<String, (u64, u64)>,
     complaints: Arc<Mutex<Vec<String>>>,
@@ -52,7 +52,7 @@ impl Listener {
             server: server.clone(),
             subscription: informer.subscribe(),
             informer,
-            heard: State::new(),
+            heard: Objects::new(),
             last: BTreeMap::new(),
             complaints,
             tasks,
@@ -180,16 +180,16 @@ fn check_every_resumption(server: &Server, informer: &Arc<Informer>, complaints:
     });
 }
 
-fn state_of(informer: &Informer) -> State {
+fn state_of(informer: &Informer) -> Objects {
     informer.list(None, |_| true).iter().map(said).collect()
 }
 
-fn state_at(server: &Server, version: Option<u64>) -> State {
+fn state_at(server: &Server, version: Option<u64>) -> Objects {
     let history = server.history();
     state(&history, version.unwrap_or(history.head))
 }
 
-fn state(history: &History, version: u64) -> State {
+fn state(history: &History, version: u64) -> Objects {
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let states = history.at(version).into_iter().map(|((_, _, name), object)| {
         let metadata = &object["metadata"];

@@ -37,12 +37,12 @@ use crate::{
 /// The store of one kind, kept up to date by a reflector.
 pub(crate) struct Informer {
     target: Target,
-    shared: Arc<Shared>,
+    published: Arc<Published>,
 }
 
 /// What the reflector's task writes and everybody else reads.
-pub(crate) struct Shared {
-    state: RwLock<State>,
+pub(crate) struct Published {
+    contents: RwLock<Contents>,
     progress: watch::Sender<Progress>,
     /// Somebody wants a kind that the API server has refused.
     wanted: Arc<Notify>,
@@ -50,7 +50,7 @@ pub(crate) struct Shared {
     unreadable: IntCounter,
 }
 
-struct State {
+struct Contents {
     store: Store,
     subscribers: Subscribers,
     synced: bool,
@@ -58,12 +58,12 @@ struct State {
 
 impl Informer {
     pub(crate) fn new(target: Target, store: Store, metrics: &Registry) -> Self {
-        let state = RwLock::new(State { store, subscribers: Subscribers::default(), synced: false });
+        let contents = RwLock::new(Contents { store, subscribers: Subscribers::default(), synced: false });
         let unreadable = unreadable_objects(metrics, &target.kind);
         Self {
             target,
-            shared: Arc::new(Shared {
-                state,
+            published: Arc::new(Published {
+                contents,
                 progress: watch::Sender::default(),
                 wanted: Arc::default(),
                 unreadable,
@@ -86,9 +86,9 @@ impl Informer {
             client,
             self.target.clone(),
             fastrand::Rng::new(),
-            Arc::clone(&self.shared.wanted),
+            Arc::clone(&self.published.wanted),
         );
-        let mut ingest = Ingest::new(self.kind().clone(), Arc::clone(&self.shared));
+        let mut ingest = Ingest::new(self.kind().clone(), Arc::clone(&self.published));
         // Nothing is left to do for a follower that is stopped in the middle: every change is applied in one step.
         let _stopped = cancel.run_until_cancelled(reflector.follow(&mut ingest)).await;
         self.stop();
@@ -96,42 +96,42 @@ impl Informer {
 
     /// A kind that the API server has refused is asked for again at once, but not more than once a second.
     pub(crate) fn hurry(&self) {
-        self.shared.wanted.notify_one();
+        self.published.wanted.notify_one();
     }
 
     /// Tells whoever waits that nothing comes any more.
     pub(crate) fn stop(&self) {
         // In this order, one who subscribes in between finds out, too.
-        self.shared.progress.send_modify(Progress::stop);
-        self.shared.state.write().subscribers.close();
+        self.published.progress.send_modify(Progress::stop);
+        self.published.contents.write().subscribers.close();
     }
 
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<Entry>> {
-        self.shared.state.read().store.get(key).cloned()
+        self.published.contents.read().store.get(key).cloned()
     }
 
     /// A state of an object does not decode.
     pub(crate) fn count_unreadable(&self) {
-        self.shared.unreadable.inc();
+        self.published.unreadable.inc();
     }
 
     /// How many objects it has.
     pub(crate) fn len(&self) -> usize {
-        self.shared.state.read().store.len()
+        self.published.contents.read().store.len()
     }
 
     /// The objects of one namespace, or all, for which `filter` holds; in no order.
     pub(crate) fn list(&self, namespace: Option<&str>, filter: impl Fn(&Entry) -> bool) -> Vec<Arc<Entry>> {
-        let state = self.shared.state.read();
-        state.store.iter(namespace).filter(|entry| filter(entry)).cloned().collect()
+        let contents = self.published.contents.read();
+        contents.store.iter(namespace).filter(|entry| filter(entry)).cloned().collect()
     }
 
     /// Everything that is in the store now, as additions, then every change. Nothing is missed and nothing comes twice.
     pub(crate) fn subscribe(&self) -> Subscription {
-        let mut state = self.shared.state.write();
-        let State { store, subscribers, synced } = &mut *state;
+        let mut contents = self.published.contents.write();
+        let Contents { store, subscribers, synced } = &mut *contents;
         let subscription = subscribers.join(store.iter(None).cloned(), *synced);
-        if self.shared.progress.borrow().stopped {
+        if self.published.progress.borrow().stopped {
             subscribers.close();
         }
         subscription
@@ -139,24 +139,24 @@ impl Informer {
 
     /// The first list is complete, and the informer goes on.
     pub(crate) fn has_synced(&self) -> bool {
-        let progress = self.shared.progress.borrow();
+        let progress = self.published.progress.borrow();
         progress.synced && !progress.stopped
     }
 
     /// Waits until `reached` holds; looks again at every step of the reflector.
     pub(crate) async fn wait_until(&self, reached: impl FnMut(&Progress) -> bool) -> Result<(), WaitError> {
-        progress::wait(&self.shared.progress, reached).await
+        progress::wait(&self.published.progress, reached).await
     }
 
     /// Where the reflector is.
     pub(crate) fn progress(&self) -> Progress {
-        self.shared.progress.borrow().clone()
+        self.published.progress.borrow().clone()
     }
 }
 
 impl fmt::Debug for Informer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let objects = self.shared.state.read().store.len();
+        let objects = self.published.contents.read().store.len();
         f.debug_struct("Informer")
             .field("kind", self.kind())
             .field("objects", &objects)

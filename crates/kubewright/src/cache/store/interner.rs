@@ -10,8 +10,8 @@ pub(crate) type Labels = Arc<BTreeMap<String, String>>;
 #[derive(Debug)]
 pub(crate) struct Interner {
     hasher: DefaultHashBuilder,
-    namespaces: Shared<Arc<str>>,
-    labels: Shared<LabelSet>,
+    namespaces: InternTable<Arc<str>>,
+    labels: InternTable<LabelSet>,
     no_labels: Labels,
 }
 
@@ -19,8 +19,8 @@ impl Interner {
     pub(crate) fn new() -> Self {
         Self {
             hasher: DefaultHashBuilder::default(),
-            namespaces: Shared::new(),
-            labels: Shared::new(),
+            namespaces: InternTable::new(),
+            labels: InternTable::new(),
             no_labels: Labels::default(),
         }
     }
@@ -43,12 +43,12 @@ impl Interner {
 
 /// Values found by the text that they were made from.
 #[derive(Debug)]
-struct Shared<V> {
+struct InternTable<V> {
     table: HashTable<V>,
     sweep_at: usize,
 }
 
-impl<V: Interned> Shared<V> {
+impl<V: Interned> InternTable<V> {
     fn new() -> Self {
         Self { table: HashTable::new(), sweep_at: FIRST_SWEEP }
     }
