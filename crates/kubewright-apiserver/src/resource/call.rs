@@ -12,7 +12,7 @@ use crate::{
     object::Object,
     server::Shared,
     storage::{Document, Key},
-    wire::{Accept, DeleteOptions, Reply, ResourceInfo, Status, Verb, decode_value},
+    wire::{Accept, DeleteOptions, Reply, ResourceInfo, Status, Verb, decode_delete_options},
 };
 
 /// One request to a resource.
@@ -100,15 +100,8 @@ impl Call {
 
     /// The options of a deletion: the body, or the query if there is none.
     pub(super) fn delete_options(&self) -> Result<DeleteOptions, Status> {
-        let body = if self.body.is_empty() {
-            None
-        } else {
-            let decoded = decode_value(&self.headers, &self.body);
-            Some(
-                decoded
-                    .map_err(|problem| problem.into_status("must be of type DeleteOptions", &self.body))?,
-            )
-        };
+        let body =
+            if self.body.is_empty() { None } else { Some(decode_delete_options(&self.headers, &self.body)?) };
         DeleteOptions::read(body.as_ref(), &self.query)
     }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     object::Object,
-    wire::{FieldError, Reply, Status, WriteOptions, decode_value},
+    wire::{FieldError, Reply, Status, WriteOptions, decode_scale},
 };
 
 /// Where a kind keeps its replicas, as JSON pointers.
@@ -29,8 +29,7 @@ pub(super) fn get(call: &Call, paths: &Paths) -> Result<Reply, Status> {
 /// `PUT …/scale`.
 pub(super) fn update(call: &Call, paths: &Paths) -> Result<Reply, Status> {
     let options = WriteOptions::read(&call.query, "UpdateOptions.meta.k8s.io")?;
-    let sent = decode_value(&call.headers, &call.body)
-        .map_err(|problem| problem.into_status("must be of type Scale", &call.body))?;
+    let sent = decode_scale(&call.headers, &call.body)?;
     write(call, paths, options, |_| Ok(sent.clone()))
 }
 

@@ -1,27 +1,102 @@
 //! What the client has sent.
 
 use http::{HeaderMap, header};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::status::Status;
+use super::{
+    protobuf::{self, Envelope, ProtobufError},
+    status::Status,
+};
 use crate::{codec, kind::Kind, object::Object};
 
 /// How large a body may be. Larger ones answer 413.
 pub(crate) const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
 
-/// Decodes an object of a kind from JSON or YAML.
+/// Decodes an object of a kind from JSON or YAML, or from protobuf when the kind is built in.
 ///
 /// # Errors
 /// 415 for other media types, 400 for what is no object of the kind.
 pub(crate) fn decode(kind: &Kind, headers: &HeaderMap, body: &[u8]) -> Result<Object, Status> {
-    let value = decode_value(headers, body)
-        .map_err(|problem| problem.into_status(&format!("must be of type {}", kind.kind), body))?;
+    if media_type(headers) == protobuf::MEDIA_TYPE && !kind.is_custom {
+        return decode_protobuf(kind, body);
+    }
+    let value = decode_value(headers, body).map_err(|problem| problem.into_status(&kind.kind, body))?;
     let Value::Object(map) = value else {
         return Err(unrecognized(kind, body, "cannot unmarshal into a Go struct of an object"));
     };
     let mut object = Object(map);
     check_shape(kind, &mut object, body)?;
     Ok(object)
+}
+
+fn decode_protobuf(kind: &Kind, body: &[u8]) -> Result<Object, Status> {
+    let envelope = Envelope::open(body).map_err(|error| unreadable(&kind.kind, &error, body))?;
+    let (api_version, name) = (envelope.api_version.as_str(), envelope.kind.as_str());
+    // A body that does not say what it is, is of the kind of the path.
+    if !name.is_empty() && (api_version, name) != (&kind.api_version(), &kind.kind) {
+        return Err(other_kind(kind, api_version, name));
+    }
+    let mut object = Object(Map::new());
+    object.0.insert("apiVersion".into(), kind.api_version().into());
+    object.0.insert("kind".into(), kind.kind.clone().into());
+    let fields = envelope.decode(&kind.api_version(), &kind.kind).map_err(|error| {
+        Status::bad_request(format!(
+            "{} in version \"{}\" cannot be handled as a {}: {error}",
+            kind.kind, kind.version, kind.kind
+        ))
+    })?;
+    object.0.extend(fields);
+    Ok(object)
+}
+
+/// Source: apimachinery `runtime.Scheme`, whose internal versions have the name of their group.
+fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Status {
+    let version = api_version.rsplit('/').next().unwrap_or_default();
+    let problem = if !protobuf::is_known(api_version, name) {
+        ProtobufError::UnknownKind { api_version: api_version.to_owned(), kind: name.to_owned() }.to_string()
+    } else if name == kind.kind && api_version.split_once('/').unwrap_or_default().0 == kind.group {
+        return Status::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version ({})",
+            kind.api_version()
+        ));
+    } else {
+        let internal = kind.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
+        format!("converting ({version}.{name}) to ({internal}.{}): unknown conversion", kind.kind)
+    };
+    Status::bad_request(format!(
+        "{name} in version \"{version}\" cannot be handled as a {}: {problem}",
+        kind.kind
+    ))
+}
+
+/// Decodes the options of a deletion, also for custom resources from protobuf.
+///
+/// # Errors
+/// 415 for other media types, 400 for what is no `DeleteOptions`.
+pub(crate) fn decode_delete_options(headers: &HeaderMap, body: &[u8]) -> Result<Value, Status> {
+    decode_message(headers, body, "meta.k8s.io/v1", "DeleteOptions")
+}
+
+/// Decodes a `Scale`, which is no kind of its own.
+///
+/// # Errors
+/// As [`decode_delete_options`].
+pub(crate) fn decode_scale(headers: &HeaderMap, body: &[u8]) -> Result<Value, Status> {
+    decode_message(headers, body, "autoscaling/v1", "Scale")
+}
+
+/// The version that a message in protobuf says it has does not matter, as upstream takes options of any version.
+fn decode_message(headers: &HeaderMap, body: &[u8], api_version: &str, kind: &str) -> Result<Value, Status> {
+    if media_type(headers) != protobuf::MEDIA_TYPE {
+        return decode_value(headers, body).map_err(|problem| problem.into_status(kind, body));
+    }
+    let envelope = Envelope::open(body).map_err(|error| unreadable(kind, &error, body))?;
+    if !envelope.kind.is_empty() && envelope.kind != kind {
+        let Envelope { api_version, kind, .. } = envelope;
+        return Err(Status::bad_request(ProtobufError::UnknownKind { api_version, kind }.to_string()));
+    }
+    let fields = envelope.decode(api_version, kind);
+    fields.map(Value::Object).map_err(|error| Status::bad_request(error.to_string()))
 }
 
 /// Whether an object is of the kind and has the metadata of an object.
@@ -51,7 +126,7 @@ pub(crate) fn check_shape(kind: &Kind, object: &mut Object, body: &[u8]) -> Resu
 }
 
 /// Decodes any JSON or YAML.
-pub(crate) fn decode_value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Undecodable> {
+fn decode_value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Undecodable> {
     match media_type(headers).as_str() {
         "" | "application/json" => codec::from_json(body).map_err(Undecodable::Json),
         "application/yaml" => codec::from_yaml(body).map_err(Undecodable::Yaml),
@@ -61,7 +136,7 @@ pub(crate) fn decode_value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Un
 
 /// Why a body could not be read.
 #[derive(Debug)]
-pub(crate) enum Undecodable {
+enum Undecodable {
     MediaType,
     Json(String),
     Yaml(String),
@@ -69,20 +144,37 @@ pub(crate) enum Undecodable {
 
 impl Undecodable {
     /// The answer, for a body that should have been what `expected` says.
-    pub(crate) fn into_status(self, expected: &str, body: &[u8]) -> Status {
+    fn into_status(self, kind: &str, body: &[u8]) -> Status {
         let error = match self {
-            Self::MediaType => {
-                return Status::unsupported_media_type(&["application/json", "application/yaml"]);
-            }
-            Self::Json(error) => format!("json parse error: {error}"),
-            Self::Yaml(error) => format!("yaml parse error: {error}"),
+            Self::MediaType => return Status::unsupported_media_type(BODY_TYPES),
+            Self::Json(error) => format!("couldn't get version/kind; json parse error: {error}"),
+            Self::Yaml(error) => format!("couldn't get version/kind; yaml parse error: {error}"),
         };
-        let dump = body.iter().take(64).fold(String::new(), |dump, byte| format!("{dump}{byte:02x}"));
-        Status::bad_request(format!(
-            "the object provided is unrecognized ({expected}): couldn't get version/kind; {error} ({dump})"
-        ))
+        unreadable(kind, &error, body)
     }
 }
+
+/// Source: apiserver `handlers.transformDecodeError`.
+fn unreadable(kind: &str, error: &dyn std::fmt::Display, body: &[u8]) -> Status {
+    let (shown, more) = if body.len() > SHOWN_BYTES { (&body[..SHOWN_BYTES], " ...") } else { (body, "") };
+    let summary = match body.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => String::from_utf8_lossy(shown).into_owned(),
+        Some(_) => shown.iter().fold(String::new(), |dump, byte| format!("{dump}{byte:02x}")),
+    };
+    Status::bad_request(format!(
+        "the object provided is unrecognized (must be of type {kind}): {error} ({summary}{more})"
+    ))
+}
+
+/// How much of a body is shown that nobody can read.
+const SHOWN_BYTES: usize = 30;
+
+/// The forms of bodies that are understood.
+///
+/// # Differences from Go
+/// Upstream names protobuf for custom resources too, and panics when such a body comes. Here that is a 415.
+const BODY_TYPES: &[&str] = &["application/json", "application/yaml", protobuf::MEDIA_TYPE];
 
 /// How a patch says what to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,7 +286,8 @@ mod tests {
     #[test]
     fn other_bodies_are_refused() {
         for (content_type, body, code) in [
-            ("application/vnd.kubernetes.protobuf", "k8s\0", 415),
+            ("application/vnd.kubernetes.protobuf", "k8s\0", 400),
+            ("text/plain", "{}", 415),
             ("application/json", "{", 400),
             ("application/json", "[]", 400),
             ("application/json", r#"{"apiVersion":"v2","kind":"Pod"}"#, 400),
@@ -209,5 +302,50 @@ mod tests {
             wrong.message,
             "the API version in the data (a/v2) does not match the expected API version (v1)"
         );
+    }
+
+    #[test]
+    fn protobuf_of_another_kind_is_refused_in_the_words_of_upstream() {
+        let body = |api_version: &str, name: &str| {
+            let text = |tag: u8, text: &str| {
+                [&[tag, u8::try_from(text.len()).unwrap()][..], text.as_bytes()].concat()
+            };
+            let kind = [text(0x0a, api_version), text(0x12, name)].concat();
+            [b"k8s\0\x0a", &[u8::try_from(kind.len()).unwrap()][..], &kind].concat()
+        };
+        let kind = Kinds::new().current().find("", "v1", "configmaps").unwrap().clone();
+        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, protobuf::MEDIA_TYPE.parse().unwrap())]);
+        for (api_version, name, message) in [
+            (
+                "apps/v1",
+                "Deployment",
+                "Deployment in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Deployment) to (core.ConfigMap): unknown conversion",
+            ),
+            (
+                "v1",
+                "Nope",
+                "Nope in version \"v1\" cannot be handled as a ConfigMap: no kind \"Nope\" is registered for version \"v1\" in scheme \"pkg/runtime/scheme.go:111\"",
+            ),
+        ] {
+            let refused = decode(&kind, &headers, &body(api_version, name)).unwrap_err();
+            assert_eq!((refused.code.as_u16(), refused.message.as_str()), (400, message));
+        }
+        let object = decode(&kind, &headers, &body("", "")).unwrap();
+        assert_eq!((object.str_at("/apiVersion"), object.str_at("/kind")), ("v1", "ConfigMap"));
+        for (body, message) in [
+            (
+                &b""[..],
+                "the object provided is unrecognized (must be of type ConfigMap): empty data (<empty>)",
+            ),
+            (
+                b"k8s\0",
+                "the object provided is unrecognized (must be of type ConfigMap): empty body (6b387300)",
+            ),
+        ] {
+            assert_eq!(decode(&kind, &headers, body).unwrap_err().message, message);
+        }
+        let wrong = decode_delete_options(&headers, &body("v1", "ConfigMap")).unwrap_err();
+        assert!(wrong.message.starts_with("no kind \"ConfigMap\" is registered"), "{}", wrong.message);
+        assert!(decode_delete_options(&headers, &body("apps/v1", "DeleteOptions")).is_ok());
     }
 }

@@ -6,6 +6,7 @@ mod content;
 mod field_error;
 mod json_path;
 mod options;
+mod protobuf;
 mod reply;
 mod request;
 mod status;
@@ -14,7 +15,8 @@ mod table;
 pub(crate) use accept::{Accept, Form, clauses};
 pub use body::{Body, BodyError};
 pub(crate) use content::{
-    MAX_BODY_BYTES, PATCH_TYPES, PatchType, check_shape, decode, decode_value, patch_type,
+    MAX_BODY_BYTES, PATCH_TYPES, PatchType, check_shape, decode, decode_delete_options, decode_scale,
+    patch_type,
 };
 pub(crate) use field_error::FieldError;
 pub(crate) use options::{DeleteOptions, ListOptions, VersionMatch, WriteOptions, parse_query};
