@@ -106,19 +106,53 @@ impl ClusterBuilder {
     /// # Errors
     /// [`ClusterError::NotFound`] if the environment names no cluster, [`ClusterError::Client`] if the configuration of one is not usable.
     pub async fn build(self) -> Result<Cluster, ClusterError> {
-        let kube = match self.connection {
-            Connection::Client(client) => client,
-            Connection::Config(config) => connect(*config)?,
-            Connection::Inferred => {
-                connect(Config::infer().await.map_err(|error| ClusterError::NotFound(Box::new(error)))?)?
-            }
-        };
-        let cache = Cache::new(kube.clone(), self.cache);
+        let kube = self.connection.settle().await?.client()?;
+        Ok(Self::built(kube, self.cache, self.field_manager))
+    }
+
+    /// Builds the cluster, and a client beside its own. They share connections only if this builder was given a client and not a configuration.
+    pub(crate) async fn build_with_second_client(self) -> Result<(Cluster, kube::Client), ClusterError> {
+        let connection = self.connection.settle().await?;
+        let (kube, second) = (connection.client()?, connection.client()?);
+        Ok((Self::built(kube, self.cache, self.field_manager), second))
+    }
+
+    fn built(kube: kube::Client, cache: CacheOptions, field_manager: Option<String>) -> Cluster {
+        let cache = Cache::new(kube.clone(), cache);
         let mut client = Client::new(kube.clone(), cache.clone());
-        if let Some(field_manager) = self.field_manager {
+        if let Some(field_manager) = field_manager {
             client = client.with_field_manager(field_manager);
         }
-        Ok(Cluster { kube, cache, client })
+        Cluster { kube, cache, client }
+    }
+}
+
+impl Connection {
+    async fn settle(self) -> Result<Settled, ClusterError> {
+        Ok(match self {
+            Self::Client(client) => Settled::Client(client),
+            Self::Config(config) => Settled::Config(config),
+            Self::Inferred => {
+                let config =
+                    Config::infer().await.map_err(|error| ClusterError::NotFound(Box::new(error)))?;
+                Settled::Config(Box::new(config))
+            }
+        })
+    }
+}
+
+/// A connection that says where it leads.
+enum Settled {
+    Config(Box<Config>),
+    Client(kube::Client),
+}
+
+impl Settled {
+    fn client(&self) -> Result<kube::Client, ClusterError> {
+        match self {
+            Self::Client(client) => Ok(client.clone()),
+            Self::Config(config) => connect(Config::clone(config)),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     cache::CacheOptions,
     cluster::{Cluster, ClusterBuilder},
     controller::ControllerOptions,
-    leader_election::{Alone, DynElector, Elector},
+    leader_election::{Alone, DynElector, Elector, LeaderElection, Leadership, LeaseElector},
     metrics::{self, Registry},
 };
 
@@ -22,7 +22,32 @@ pub struct ManagerBuilder {
     controller_defaults: ControllerOptions,
     metrics_registry: Registry,
     graceful_shutdown_timeout: Duration,
-    elector: Box<dyn DynElector>,
+    election: Election,
+}
+
+/// Who decides whether the process leads.
+enum Election {
+    Elector(Box<dyn DynElector>),
+    Lease(LeaderElection),
+}
+
+impl Election {
+    /// A lease is asked for through a client of its own: what else the manager does never keeps a renewal waiting.
+    async fn settle(
+        self,
+        cluster: ClusterBuilder,
+        registry: &Registry,
+    ) -> Result<(Cluster, Box<dyn DynElector>, Option<Leadership>), ManagerError> {
+        match self {
+            Self::Elector(elector) => Ok((cluster.build().await?, elector, None)),
+            Self::Lease(election) => {
+                let (cluster, kube) = cluster.build_with_second_client().await?;
+                let elector = LeaseElector::new(kube, election)?.measured_in(registry);
+                let leadership = elector.leadership().clone();
+                Ok((cluster, Box::new(elector), Some(leadership)))
+            }
+        }
+    }
 }
 
 impl ManagerBuilder {
@@ -32,7 +57,7 @@ impl ManagerBuilder {
             controller_defaults: ControllerOptions::default(),
             metrics_registry: metrics::registry().clone(),
             graceful_shutdown_timeout: Duration::from_secs(30),
-            elector: Box::new(Alone),
+            election: Election::Elector(Box::new(Alone)),
         }
     }
 
@@ -74,9 +99,19 @@ impl ManagerBuilder {
         self
     }
 
-    /// Who decides whether this process leads. Default: nobody, it leads from its start.
+    /// Competes with other replicas for a lease; what needs leader election runs on the holder alone. Default: off, the manager leads from its start.
+    ///
+    /// A manager that loses the lease ends with [`StartError::LeadershipLost`](super::StartError::LeadershipLost), and its process should too.
+    ///
+    /// Source: controller-runtime `manager.Options.LeaderElection`.
+    pub fn leader_election(mut self, election: LeaderElection) -> Self {
+        self.election = Election::Lease(election);
+        self
+    }
+
+    /// Lets `elector` decide whether this process leads, in place of [`leader_election`](Self::leader_election).
     pub fn elector(mut self, elector: impl Elector) -> Self {
-        self.elector = Box::new(elector);
+        self.election = Election::Elector(Box::new(elector));
         self
     }
 
@@ -91,19 +126,17 @@ impl ManagerBuilder {
     /// Builds the manager. Makes no request.
     ///
     /// # Errors
-    /// As [`ClusterBuilder::build`].
+    /// As [`ClusterBuilder::build`], and [`ManagerError::LeaderElection`] as [`LeaseElector::new`].
     pub async fn build(self) -> Result<Manager, ManagerError> {
-        let cluster = self.cluster.default_metrics_registry(&self.metrics_registry).build().await?;
-        let stage = Stage::Fresh {
-            caches: vec![cluster.cache().clone()],
-            waiting: Vec::new(),
-            elector: self.elector,
-        };
+        let cluster = self.cluster.default_metrics_registry(&self.metrics_registry);
+        let (cluster, elector, leadership) = self.election.settle(cluster, &self.metrics_registry).await?;
+        let stage = Stage::Fresh { caches: vec![cluster.cache().clone()], waiting: Vec::new(), elector };
         let setup = Setup {
             cluster,
             controller_defaults: self.controller_defaults,
             metrics_registry: self.metrics_registry,
             graceful_shutdown_timeout: self.graceful_shutdown_timeout,
+            leadership,
             elected: CancellationToken::new(),
             controller_tasks: TaskTracker::new(),
             controller_names: Mutex::new(HashSet::new()),

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use crate::{BoxError, cache::CacheError, cluster::ClusterError};
+use crate::{BoxError, cache::CacheError, cluster::ClusterError, leader_election::LeaderElectionError};
 
 /// A manager cannot be made, or does not take what it is given.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +11,9 @@ pub enum ManagerError {
     /// The manager's own cluster cannot be made.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
+    /// The manager cannot take part in the election that it was asked to.
+    #[error("failed during initialization leader election process")]
+    LeaderElection(#[from] LeaderElectionError),
     /// Nothing can be added any more.
     #[error("can't accept new runnable as stop procedure is already engaged")]
     Stopping,

@@ -71,7 +71,10 @@ impl Group {
     }
 
     /// Waits for all that were asked to stop. At the deadline, what is left is aborted and waited for.
-    pub(super) async fn join(mut self, deadline: Option<Instant>, ending: &mut Ending) {
+    ///
+    /// # Cancel safety
+    /// Called again, it goes on.
+    pub(super) async fn join(&mut self, deadline: Option<Instant>, ending: &mut Ending) {
         let mut deadline = deadline;
         while !self.tasks.is_empty() {
             let next = self.tasks.join_next_with_id();

@@ -17,7 +17,7 @@ impl Manager {
     ///
     /// Order of the stop: everything but the cache is asked to stop at once, so that no controller starts a reconcile while a server drains; what
     /// does not need leader election is waited for first, then what does, and then the cache stops, so that a reconcile that finishes its work can
-    /// still read; then the leadership is given up. All of them share the grace period, and what is left at its end is aborted. After a lost
+    /// still read; then the leadership is given up, which is kept until then. All of them share the grace period, and what is left at its end is aborted. After a lost
     /// leadership there is no grace, since another process may be at work: what needs it is aborted before anything else.
     ///
     /// When this returns, nothing of the manager runs any more, the tasks of aborted controllers included.
@@ -118,18 +118,32 @@ impl Life {
         grace: Duration,
         controller_tasks: &TaskTracker,
     ) -> Result<(), StartError> {
-        let lost = matches!(reason, Err(StartError::LeadershipLost(_)));
-        let mut ending = Ending::new(reason, if lost { Duration::ZERO } else { grace });
-        if lost {
-            self.groups.abandon(&mut ending).await;
-        } else {
-            self.groups.stop(grace, &mut ending).await;
-        }
+        let Self { mut groups, mut elector, is_leader, .. } = self;
+        let mut leads = is_leader && !matches!(reason, Err(StartError::LeadershipLost(_)));
+        let mut ending = Ending::new(reason, if is_leader && !leads { Duration::ZERO } else { grace });
         // Those of a controller that was aborted end at their next await point, and nobody else waits for them.
         controller_tasks.close();
-        controller_tasks.wait().await;
-        if self.is_leader && !lost {
-            self.elector.release().await;
+        if leads || !is_leader {
+            let stopped = async {
+                groups.stop(grace, &mut ending).await;
+                controller_tasks.wait().await;
+            };
+            let lost = tokio::select! {
+                () = stopped => None,
+                // Work that finishes still needs the leadership, which has to be kept all the while.
+                reason = elector.lost(), if leads => Some(reason),
+            };
+            if let Some(reason) = lost {
+                leads = false;
+                ending.note(Err(StartError::LeadershipLost(reason)));
+            }
+        }
+        if is_leader && !leads {
+            groups.abandon(&mut ending).await;
+            controller_tasks.wait().await;
+        }
+        if leads {
+            elector.release().await;
         }
         ending.result()
     }
@@ -173,7 +187,10 @@ impl Groups {
     }
 
     /// Lets everything finish, for as long as `grace` says.
-    async fn stop(self, grace: Duration, ending: &mut Ending) {
+    ///
+    /// # Cancel safety
+    /// What has not ended by then can still be [abandoned](Self::abandon).
+    async fn stop(&mut self, grace: Duration, ending: &mut Ending) {
         // What lies beyond the end of time never comes.
         let deadline = Instant::now().checked_add(grace);
         self.others.cancel();
@@ -186,7 +203,7 @@ impl Groups {
     }
 
     /// Ends everything at once, and first of all what only a leader may do.
-    async fn abandon(mut self, ending: &mut Ending) {
+    async fn abandon(&mut self, ending: &mut Ending) {
         self.leader_only.cancel();
         self.leader_only.abort();
         self.others.cancel();

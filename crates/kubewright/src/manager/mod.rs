@@ -27,7 +27,7 @@ use crate::{
     client::Client,
     cluster::Cluster,
     controller::{BuildError, ControllerOptions, Host, Hosted},
-    leader_election::DynElector,
+    leader_election::{DynElector, Leadership},
     metrics::Registry,
 };
 
@@ -47,6 +47,7 @@ struct Setup {
     controller_defaults: ControllerOptions,
     metrics_registry: Registry,
     graceful_shutdown_timeout: Duration,
+    leadership: Option<Leadership>,
     elected: CancellationToken,
     /// Every task of every controller.
     controller_tasks: TaskTracker,
@@ -119,6 +120,12 @@ impl Manager {
     /// Source: controller-runtime `manager.Manager.Elected`.
     pub async fn elected(&self) {
         self.setup.elected.cancelled().await;
+    }
+
+    /// What leader-only work checks right before a write that no two replicas may make. `None` without
+    /// [`leader_election`](ManagerBuilder::leader_election).
+    pub fn leadership(&self) -> Option<&Leadership> {
+        self.setup.leadership.as_ref()
     }
 
     /// Runs `runnable` with the manager: from its start, or at once if it has started.

@@ -1,7 +1,4 @@
-//! Who of several processes leads.
-//!
-//! A manager without an [`Elector`] leads from its start. With one, what needs leader election runs only between
-//! [`acquire`](Elector::acquire) and [`lost`](Elector::lost).
+//! What a manager asks of an election.
 
 use std::pin::Pin;
 
@@ -9,8 +6,8 @@ use crate::BoxError;
 
 /// Decides whether this process leads.
 ///
-/// The manager calls [`acquire`](Self::acquire), then [`lost`](Self::lost) until it stops, then [`release`](Self::release) when
-/// everything that needed the leadership has ended.
+/// The manager calls [`acquire`](Self::acquire), then polls [`lost`](Self::lost) until everything that needed the leadership has ended, its stop
+/// included, and then calls [`release`](Self::release).
 ///
 /// Source: client-go `tools/leaderelection.LeaderElector`, of which this is the manager's side.
 pub trait Elector: Send + 'static {
@@ -25,8 +22,10 @@ pub trait Elector: Send + 'static {
 
     /// Returns when this process does not lead any more, or cannot be sure that it does, and says why.
     ///
+    /// It also does what keeps the leadership: the manager polls it all the time.
+    ///
     /// # Cancel safety
-    /// The manager drops it when it stops; the process goes on leading until `release`.
+    /// Dropped and called again, it goes on. The manager does so when its stop begins.
     fn lost(&mut self) -> impl Future<Output = BoxError> + Send;
 
     /// Lets another process lead at once. Not called after `lost`.
