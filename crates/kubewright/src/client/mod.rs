@@ -31,7 +31,7 @@ pub use live::Live;
 pub use objects::Objects;
 pub use read::List;
 pub use sub_resource::{ObjectsSubResourceWriter, SubResourceWriter};
-pub(crate) use writes_of_task::count_changes;
+pub(crate) use writes_of_task::{WritesOfTask, observe_writes};
 
 use self::{idle_writes::IdleWrites, kept::Lost, own_writes::OwnWrites};
 use crate::cache::Cache;

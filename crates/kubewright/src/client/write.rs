@@ -206,7 +206,7 @@ impl Client {
         if let Some(field) = &lost {
             self.lost.name(kind, key, field);
         }
-        writes_of_task::note(write.is_none_or(|write| self.is_news(kind, key, write)), lost.is_some());
+        writes_of_task::note(write.is_none_or(|write| self.is_news(kind, key, write)), lost);
     }
 
     /// Whether a write made a version that neither the cache nor an own write has shown before: it changed something.

@@ -1,38 +1,38 @@
 //! What the writes of the running reconcile did.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 tokio::task_local! {
-    static WRITES: Cell<WritesOfTask>;
+    static WRITES: RefCell<WritesOfTask>;
 }
 
 /// What the writes of one reconcile did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WritesOfTask {
-    /// How many changed what the API server had.
-    pub(crate) changed: u32,
-    /// How many were answered without all that they had sent: the next run will want the same again.
-    pub(crate) lacking: u32,
+    /// Something that the API server had was changed.
+    pub(crate) changed: bool,
+    /// The first field that an answer lacked although it had been sent: the next run will want the same again.
+    pub(crate) lacking: Option<String>,
 }
 
 /// Runs `future` and gives, beside its output, what the writes in it did.
-pub(crate) async fn count_changes<T>(future: impl Future<Output = T>) -> (T, WritesOfTask) {
+pub(crate) async fn observe_writes<T>(future: impl Future<Output = T>) -> (T, WritesOfTask) {
     WRITES
-        .scope(Cell::default(), async {
+        .scope(RefCell::default(), async {
             let output = future.await;
-            (output, WRITES.with(Cell::get))
+            (output, WRITES.with(RefCell::take))
         })
         .await
 }
 
 /// Takes note of a write; does nothing outside of a reconcile.
-pub(super) fn note(changed: bool, lacking: bool) {
-    // The error says that nobody counts.
+pub(super) fn note(changed: bool, lacking: Option<String>) {
+    // The error says that nobody observes.
     let _ = WRITES.try_with(|writes| {
-        let WritesOfTask { changed: changes, lacking: lacks } = writes.get();
-        writes.set(WritesOfTask {
-            changed: changes.saturating_add(changed.into()),
-            lacking: lacks.saturating_add(lacking.into()),
-        });
+        let mut writes = writes.borrow_mut();
+        writes.changed |= changed;
+        if writes.lacking.is_none() {
+            writes.lacking = lacking;
+        }
     });
 }

@@ -10,7 +10,7 @@ use tracing::{Instrument, Span};
 
 use super::{
     LogConstructor,
-    hot_loop::{HotLoop, HotLoops},
+    hot_loop::HotLoops,
     metrics::ControllerMetrics,
     outcome::{Outcome, Requeue},
 };
@@ -58,7 +58,7 @@ impl<R: RequestType> Crew<R> {
         }
     }
 
-    /// How long the request is held back because it wakes itself without end. Whatever else asks for it waits as long.
+    /// How long the request is held back because it wakes itself in vain. Whatever else asks for it waits as long.
     fn pause(&self, request: &R) -> Option<Duration> {
         self.hot_loops.lock().pause(request, Instant::now())
     }
@@ -73,17 +73,12 @@ impl<R: RequestType> Crew<R> {
             let _working = self.metrics.working();
             let started = Instant::now();
             let (outcome, writes) =
-                client::count_changes(self.call(context, request.clone(), deadline)).await;
+                client::observe_writes(self.call(context, request.clone(), deadline)).await;
             let ended = Instant::now();
             self.metrics.observe(&outcome, ended - started);
-            let hot_loop = self.hot_loops.lock().observe(request, writes.changed > 0, ended);
-            if let Some(HotLoop { reconciles, pause }) = hot_loop {
-                tracing::warn!(
-                    reconciles,
-                    ?pause,
-                    writes_not_kept = writes.lacking,
-                    "every reconcile writes something and wakes this request again: a hot loop, which is slowed down"
-                );
+            let hot_loop = self.hot_loops.lock().observe(request, &writes, ended);
+            if let Some(hot_loop) = hot_loop {
+                hot_loop.log(writes.lacking.as_deref());
             }
             outcome
         };

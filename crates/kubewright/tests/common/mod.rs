@@ -7,6 +7,7 @@
 )]
 
 pub mod events;
+pub mod logs;
 
 use std::collections::BTreeMap;
 
