@@ -5,6 +5,7 @@ use k8s_openapi::{
     api::apps::v1::Deployment,
     apimachinery::pkg::apis::meta::v1::{Condition, Time},
 };
+use kubewright::controllerutil::conditions;
 
 use crate::{Guestbook, GuestbookStatus};
 
@@ -17,16 +18,15 @@ pub(crate) fn desired(guestbook: &Guestbook, deployment: &Deployment, now: Times
     status.observed_generation = guestbook.metadata.generation;
     status.available_replicas = available;
     let (is_ready, reason) = if ready { ("True", "Available") } else { ("False", "WaitingForPods") };
-    let message = format!("{available} of {wanted} replicas are available");
-    set_condition(
-        &mut status.conditions,
-        "Ready",
-        is_ready,
-        reason,
-        message,
-        guestbook.metadata.generation,
-        now,
-    );
+    let ready = Condition {
+        type_: READY.to_owned(),
+        status: is_ready.to_owned(),
+        reason: reason.to_owned(),
+        message: format!("{available} of {wanted} replicas are available"),
+        observed_generation: guestbook.metadata.generation,
+        last_transition_time: Time(now),
+    };
+    conditions::set(&mut status.conditions, ready);
     status
 }
 
@@ -34,10 +34,7 @@ pub(crate) fn desired(guestbook: &Guestbook, deployment: &Deployment, now: Times
 pub(crate) fn is_ready(guestbook: &Guestbook) -> bool {
     guestbook.status.as_ref().is_some_and(|status| {
         status.observed_generation == guestbook.metadata.generation
-            && status
-                .conditions
-                .iter()
-                .any(|condition| condition.type_ == "Ready" && condition.status == "True")
+            && conditions::is_true(&status.conditions, READY)
     })
 }
 
@@ -50,31 +47,5 @@ fn has_observed_its_spec(deployment: &Deployment) -> bool {
     deployment.status.as_ref().and_then(|status| status.observed_generation) >= deployment.metadata.generation
 }
 
-/// Keeps the time of the last transition while the status of the condition stays the same.
-fn set_condition(
-    conditions: &mut Vec<Condition>,
-    type_: &str,
-    status: &str,
-    reason: &str,
-    message: String,
-    observed_generation: Option<i64>,
-    now: Timestamp,
-) {
-    let known = conditions.iter().position(|condition| condition.type_ == type_);
-    let last_transition_time = match known {
-        Some(known) if conditions[known].status == status => conditions[known].last_transition_time.clone(),
-        _ => Time(now),
-    };
-    let condition = Condition {
-        type_: type_.to_owned(),
-        status: status.to_owned(),
-        reason: reason.to_owned(),
-        message,
-        observed_generation,
-        last_transition_time,
-    };
-    match known {
-        Some(known) => conditions[known] = condition,
-        None => conditions.push(condition),
-    }
-}
+/// The type of the condition that says whether the guestbook is served.
+const READY: &str = "Ready";

@@ -7,7 +7,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Service},
 };
 use kube::{CustomResourceExt as _, api::Patch};
-use kubewright::prelude::*;
+use kubewright::{controllerutil::conditions, prelude::*};
 use kubewright_testing::{RunningManager, TestEnv, apiserver::Controllers};
 use serde_json::json;
 
@@ -31,7 +31,7 @@ fn is_ready(guestbook: Option<&Guestbook>, replicas: i32) -> bool {
         guestbook.status.as_ref().is_some_and(|status| {
             status.available_replicas == replicas
                 && status.observed_generation == guestbook.metadata.generation
-                && status.conditions.iter().any(|it| it.type_ == "Ready" && it.status == "True")
+                && conditions::is_true(&status.conditions, "Ready")
         })
     })
 }
