@@ -11,8 +11,9 @@ use std::{
     },
 };
 
-use common::key;
-use kubewright::prelude::*;
+use common::{Journal, config_map, key};
+use k8s_openapi::api::core::v1::{ConfigMap, Node};
+use kubewright::{handler, prelude::*};
 use kubewright_testing::TestEnv;
 use parking_lot::Mutex;
 use tokio::{sync::watch, task::JoinSet};
@@ -45,6 +46,45 @@ impl Reconciler for Exclusive {
         *self.inside.lock().entry(request.clone()).or_default() -= 1;
         Ok(Action::await_change())
     }
+}
+
+/// An object without a namespace has one key, whatever namespace somebody gives it.
+#[tokio::test(start_paused = true)]
+async fn two_spellings_of_one_object_are_one_request() {
+    #[derive(Clone, Default)]
+    struct AtOnce(Journal, Arc<AtomicUsize>);
+    impl Reconciler for AtOnce {
+        type Error = BoxError;
+        async fn reconcile(&self, _context: Context, request: Request) -> Result<Action, BoxError> {
+            let others = self.1.fetch_add(1, Ordering::SeqCst);
+            // Every other worker has a second to take another spelling.
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            self.1.fetch_sub(1, Ordering::SeqCst);
+            self.0.write(format!("{request} beside {others}"));
+            Ok(Action::await_change())
+        }
+    }
+    let env = TestEnv::start().await;
+    let node = |metadata| Node { metadata, ..Node::default() };
+    env.create(&node(env.meta(&Request::cluster_scoped("node-1")))).await;
+    env.create(&config_map("node-1", &[])).await;
+    let manager = env.manager().build().await.unwrap();
+    let (requests, receiver) = tokio::sync::mpsc::channel(1);
+    let reconciler = AtOnce::default();
+    Controller::builder(&manager)
+        .for_::<Node>()
+        .watches::<ConfigMap>(handler::enqueue_mapped(|config: &ConfigMap| Some(Request::of(config))))
+        .watches_raw_source(source::requests(receiver))
+        .max_concurrent_reconciles(4)
+        .complete(reconciler.clone())
+        .unwrap();
+    let running = env.run(manager);
+    reconciler.0.wait_for("node-1 beside 0").await;
+    requests.send(Request::new("elsewhere", "node-1")).await.unwrap();
+    requests.send(Request::new("", "node-2")).await.unwrap();
+    reconciler.0.wait_for("node-2 beside 1").await;
+    running.stop().await.unwrap();
+    assert_eq!(reconciler.0.lines(), ["node-1 beside 0", "node-1 beside 0", "node-2 beside 1"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

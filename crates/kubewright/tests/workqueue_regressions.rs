@@ -50,6 +50,26 @@ async fn dequeue_releases_memory() {
 
 // k#83945, a timer leaked in each turn of the loop (timers are bounded): beside the shell, where timers can be counted.
 
+/// Names of one thing in two spellings were two keys, in two workers at once.
+#[tokio::test(start_paused = true)]
+async fn spellings_of_one_key_are_one_key() {
+    let queue = Queue::new(QueueOptions::default().canonical_key(|key: String| key.to_lowercase()));
+    let key = |key: &str| key.to_owned();
+    queue.add(key("One"));
+    queue.add_after(key("ONE"), Duration::from_secs(1));
+    queue.add_with(at(7), [key("oNe"), key("Two")]);
+    assert_eq!(queue.get().await, Some((key("one"), 7)));
+    assert_eq!(next(&queue), "two");
+    queue.add_rate_limited(key("ONE"));
+    assert!(queue.get().now_or_never().is_none(), "it is being processed");
+    assert_eq!(queue.num_requeues(&key("One")), 1);
+    assert_eq!(queue.comes_again_in(&key("One")), Some(Duration::from_millis(5)));
+    queue.forget(&key("One"));
+    assert_eq!(queue.num_requeues(&key("one")), 0);
+    queue.done(&key("One"));
+    assert_eq!(queue.get().await, Some((key("one"), 0)));
+}
+
 /// k#119554: a shutdown during a drain never came back.
 #[tokio::test(start_paused = true)]
 async fn shutdown_always_terminates() {

@@ -12,7 +12,7 @@ use crate::{
     cache::Cache,
     event::AnyObject,
     handler::{self, EventHandler},
-    object::{Kind, Object, View},
+    object::{Kind, Object, Scope, View},
     predicate::Predicate,
     reconcile::RequestType,
     reconcile::{ReconcileId, Reconciler, Request},
@@ -37,6 +37,8 @@ pub struct Builder<R: RequestType = Request> {
     options: ControllerOptions,
     own_concurrency: bool,
     queue: QueueOptions<R>,
+    /// The one spelling of a request, if objects of [`for_`](Builder::for_) have several.
+    canonical_request: Option<fn(R) -> R>,
     log_constructor: Option<LogConstructor<R>>,
     default_log_constructor: LogConstructor<R>,
 }
@@ -54,6 +56,10 @@ struct Surroundings<'a> {
 
 impl Builder<Request> {
     /// Reconciles objects `K`: each event of one enqueues its key. Names the controller after the kind. Called once.
+    ///
+    /// # Differences from Go
+    /// If the kind is cluster-scoped, a namespace in a request is ignored, whichever handler or source it comes from: one object is one request.
+    /// There it would be a second request for the same object, in another worker perhaps.
     pub fn for_<K: Object>(self) -> Self {
         self.for_with::<K>(WatchOptions::new())
     }
@@ -76,6 +82,9 @@ impl Builder<Request> {
         }
         self.for_ = Some(kind.clone());
         self.default_log_constructor = log_constructor::for_kind(kind.clone());
+        if kind.scope() == Scope::Cluster {
+            self.canonical_request = Some(|request| request.without_namespace());
+        }
         self.watches_kind_with(kind, handler::enqueue_request_for_object(), options)
     }
 
@@ -119,6 +128,7 @@ impl<R: RequestType> Builder<R> {
             watches: Vec::new(),
             own_concurrency: false,
             queue: QueueOptions::default(),
+            canonical_request: None,
             log_constructor: None,
             default_log_constructor: log_constructor::for_request(),
         }
@@ -271,6 +281,7 @@ impl<R: RequestType> Builder<R> {
         if queue.name.is_empty() {
             queue.name.clone_from(&name);
         }
+        queue.canonical_key = queue.canonical_key.or(self.canonical_request);
         queue.metrics_provider.get_or_insert_with(|| Arc::new(self.host.registry.clone()));
         let surroundings =
             Surroundings { cache: &self.host.cache, filters: &self.filters, owner: self.for_.as_ref() };

@@ -67,7 +67,7 @@ impl ObjectKey {
     }
 
     /// The same name, beside all namespaces.
-    pub(super) fn without_namespace(&self) -> Self {
+    pub(crate) fn without_namespace(&self) -> Self {
         Self { namespace: None, name: Arc::clone(&self.name) }
     }
 

@@ -39,6 +39,15 @@ pub struct QueueOptions<K> {
     ///
     /// Default: `None`, which means the process-wide [`metrics::registry`](crate::metrics::registry).
     pub metrics_provider: Option<Arc<dyn MetricsProvider>>,
+
+    /// Gives the one spelling of a key, where several spellings name the same thing: each key that a caller hands in goes through it first.
+    ///
+    /// Default: `None`, the keys as they are. A controller of a cluster-scoped kind sets it, as its objects have no namespace.
+    ///
+    /// # Differences from Go
+    ///
+    /// There two spellings are two keys, and may be in two workers at once.
+    pub canonical_key: Option<fn(K) -> K>,
 }
 
 impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> QueueOptions<K> {
@@ -49,6 +58,7 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> QueueOptions<K> {
             rate_limiter: default_rate_limiter(),
             aging: Some(Duration::from_secs(60)),
             metrics_provider: None,
+            canonical_key: None,
         }
     }
 
@@ -67,6 +77,12 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> QueueOptions<K> {
     /// Sets [`metrics_provider`](Self::metrics_provider).
     pub fn metrics_provider(mut self, provider: Arc<dyn MetricsProvider>) -> Self {
         self.metrics_provider = Some(provider);
+        self
+    }
+
+    /// Sets [`canonical_key`](Self::canonical_key).
+    pub fn canonical_key(mut self, canonical: fn(K) -> K) -> Self {
+        self.canonical_key = Some(canonical);
         self
     }
 }

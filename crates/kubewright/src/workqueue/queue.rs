@@ -1,5 +1,6 @@
 //! The queue as its users see it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use super::{AddOptions, QueueMetrics, QueueOptions};
 /// Source: controller-runtime `priorityqueue.PriorityQueue`.
 pub struct Queue<K: Send> {
     shared: Arc<Shared<K, Tokio>>,
+    /// See [`QueueOptions::canonical_key`].
+    canonical_key: Option<fn(K) -> K>,
 }
 
 impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
@@ -41,24 +44,24 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
             let observed: Arc<dyn Observed> = shared.clone();
             provider.register(&options.name, QueueMetrics::new(&observed));
         }
-        Self { shared }
+        Self { shared, canonical_key: options.canonical_key }
     }
 
     /// Adds a key at priority 0, to be handed out at once.
     ///
     /// A key that waits becomes ready and its timer is gone; the failures of its backoff are kept.
     pub fn add(&self, key: K) {
-        self.shared.add(key, AddOptions::new());
+        self.shared.add(self.canonical(key), AddOptions::new());
     }
 
     /// Adds a key at priority 0, to be handed out after some time. A key that is ready or due sooner stays so.
     pub fn add_after(&self, key: K, after: Duration) {
-        self.shared.add(key, AddOptions::new().after(after));
+        self.shared.add(self.canonical(key), AddOptions::new().after(after));
     }
 
     /// Adds a key that failed, at priority 0, to be handed out when the rate limiter says so.
     pub fn add_rate_limited(&self, key: K) {
-        self.shared.add(key, AddOptions::new().rate_limited());
+        self.shared.add(self.canonical(key), AddOptions::new().rate_limited());
     }
 
     /// Adds keys. After a shutdown this and its siblings do nothing.
@@ -81,7 +84,7 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
     /// # }
     /// ```
     pub fn add_with(&self, options: AddOptions, keys: impl IntoIterator<Item = K>) {
-        self.shared.add_all(keys, options);
+        self.shared.add_all(keys.into_iter().map(|key| self.canonical(key)), options);
     }
 
     /// Waits for the next key and takes it, with its priority. `None` means that the queue was shut down and is empty.
@@ -104,23 +107,23 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
     ///
     /// Without effect on a key that is not being processed.
     pub fn done(&self, key: &K) {
-        self.shared.done(key);
+        self.shared.done(&self.canonical_of(key));
     }
 
     /// Drops the failures of a key, so that its next backoff starts from the beginning. This does not end its processing.
     pub fn forget(&self, key: &K) {
-        self.shared.forget(key);
+        self.shared.forget(&self.canonical_of(key));
     }
 
     /// How many failures the rate limiter remembers for a key.
     pub fn num_requeues(&self, key: &K) -> u32 {
-        self.shared.num_requeues(key)
+        self.shared.num_requeues(&self.canonical_of(key))
     }
 
     /// How long it takes until a key that is being processed comes again: zero if as soon as it is [`done`](Self::done), `None` if nobody has asked
     /// for it, or it is not being processed.
     pub fn comes_again_in(&self, key: &K) -> Option<Duration> {
-        self.shared.comes_again_in(key)
+        self.shared.comes_again_in(&self.canonical_of(key))
     }
 
     /// How many keys are ready, including those that were added while they are being processed. Keys that wait for their time
@@ -166,11 +169,24 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
     pub fn is_shut_down(&self) -> bool {
         self.shared.is_shut_down()
     }
+
+    #[inline]
+    fn canonical(&self, key: K) -> K {
+        match self.canonical_key {
+            Some(canonical) => canonical(key),
+            None => key,
+        }
+    }
+
+    #[inline]
+    fn canonical_of<'a>(&self, key: &'a K) -> Cow<'a, K> {
+        self.canonical_key.map_or(Cow::Borrowed(key), |canonical| Cow::Owned(canonical(key.clone())))
+    }
 }
 
 impl<K: Send> Clone for Queue<K> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone() }
+        Self { shared: self.shared.clone(), canonical_key: self.canonical_key }
     }
 }
 
