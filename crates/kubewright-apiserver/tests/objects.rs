@@ -5,7 +5,10 @@
 mod common;
 
 use common::{config_map, config_maps, dynamic, object, refusal, start};
-use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+use k8s_openapi::api::{
+    admissionregistration::v1::MutatingWebhookConfiguration,
+    core::v1::{ConfigMap, Pod, Secret},
+};
 use kube::{
     Api, Client, ResourceExt,
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, Preconditions},
@@ -411,6 +414,35 @@ async fn leases_are_created_by_an_update_and_updated_by_version() {
             "leases.coordination.k8s.io \"l\" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update"
         )
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn webhook_configurations_are_filled_in_and_counted() {
+    let (_server, client) = start();
+    let configurations = Api::<MutatingWebhookConfiguration>::all(client);
+    let sent = serde_json::from_value(json!({
+        "metadata": {"name": "hooks"},
+        "webhooks": [{
+            "name": "a.example.com",
+            "clientConfig": {"service": {"namespace": "n", "name": "s"}},
+            "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}],
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }],
+    }));
+    let mut made = configurations.create(&PostParams::default(), &sent.unwrap()).await.unwrap();
+    let webhook = &mut made.webhooks.as_mut().unwrap()[0];
+    assert_eq!(webhook.failure_policy.as_deref(), Some("Fail"));
+    assert_eq!(webhook.match_policy.as_deref(), Some("Equivalent"));
+    assert_eq!(webhook.reinvocation_policy.as_deref(), Some("Never"));
+    assert_eq!(webhook.timeout_seconds, Some(10));
+    assert_eq!(webhook.client_config.service.as_ref().unwrap().port, Some(443));
+    assert_eq!(webhook.rules.as_ref().unwrap()[0].scope.as_deref(), Some("*"));
+    assert!(webhook.namespace_selector.is_some() && webhook.object_selector.is_some());
+
+    webhook.timeout_seconds = Some(1);
+    let changed = configurations.replace("hooks", &PostParams::default(), &made).await.unwrap();
+    assert_eq!((made.metadata.generation, changed.metadata.generation), (Some(1), Some(2)));
 }
 
 #[tokio::test(start_paused = true)]

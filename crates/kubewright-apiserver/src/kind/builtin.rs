@@ -158,6 +158,8 @@ const ROWS: &[Row] = &[
     Row { columns: CREATED, strategy: rbac, ..Row::cluster("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles") },
     Row { columns: BINDING_COLUMNS, strategy: || Strategy { validate: validation::role_binding, ..rbac() }, ..Row::namespaced("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings") },
     Row { columns: CREATED, strategy: rbac, ..Row::namespaced("rbac.authorization.k8s.io", "v1", "Role", "roles") },
+    Row { columns: WEBHOOK_CONFIGURATION_COLUMNS, strategy: || webhook_configuration(defaults::mutating_webhook_configuration), ..Row::cluster("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations") },
+    Row { columns: WEBHOOK_CONFIGURATION_COLUMNS, strategy: || webhook_configuration(defaults::validating_webhook_configuration), ..Row::cluster("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations") },
     Row { short_names: &["crd", "crds"], has_status: true, columns: CREATED, strategy: custom_resource_definition, ..Row::cluster("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions") },
 ];
 
@@ -235,6 +237,10 @@ fn cron_job() -> Strategy {
 
 fn rbac() -> Strategy {
     Strategy { create_on_update: true, name_rule: NameRule::PathSegment, ..Strategy::default() }
+}
+
+fn webhook_configuration(default: fn(&mut Object)) -> Strategy {
+    Strategy { generation: Generation::Content, unconditional_update: false, default, ..Strategy::default() }
 }
 
 fn custom_resource_definition() -> Strategy {
@@ -367,6 +373,9 @@ const CRON_JOB_COLUMNS: Columns = &[
     ("Suspend", "boolean", 0, |o| o.at("/spec/suspend").cloned().unwrap_or_default()),
     ("Active", "integer", 0, |o| items(o, "/status/active").len().into()),
 ];
+
+const WEBHOOK_CONFIGURATION_COLUMNS: Columns =
+    &[("Webhooks", "integer", 0, |o| items(o, "/webhooks").len().into())];
 
 fn text(object: &Object, pointer: &str) -> Value {
     object.str_at(pointer).into()

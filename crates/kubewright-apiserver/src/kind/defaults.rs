@@ -207,6 +207,34 @@ pub(super) fn custom_resource_definition(object: &mut Object) {
     fill(names, "listKind", format!("{kind}List"));
 }
 
+/// Source: admissionregistration `v1.SetDefaults_MutatingWebhook`.
+pub(super) fn mutating_webhook_configuration(object: &mut Object) {
+    for webhook in list_at(&mut object.0, "webhooks") {
+        admission_webhook(webhook);
+        fill(webhook, "reinvocationPolicy", "Never");
+    }
+}
+
+/// Source: admissionregistration `v1.SetDefaults_ValidatingWebhook`.
+pub(super) fn validating_webhook_configuration(object: &mut Object) {
+    list_at(&mut object.0, "webhooks").for_each(admission_webhook);
+}
+
+fn admission_webhook(webhook: &mut Map<String, Value>) {
+    fill(webhook, "failurePolicy", "Fail");
+    fill(webhook, "matchPolicy", "Equivalent");
+    fill(webhook, "namespaceSelector", json!({}));
+    fill(webhook, "objectSelector", json!({}));
+    fill(webhook, "timeoutSeconds", 10);
+    if let Some(Value::Object(service)) = webhook.get_mut("clientConfig").and_then(|it| it.get_mut("service"))
+    {
+        fill(service, "port", 443);
+    }
+    for rule in list_at(webhook, "rules") {
+        fill(rule, "scope", "*");
+    }
+}
+
 fn template(spec: &mut Map<String, Value>) {
     if let Some(Value::Object(template)) = spec.get_mut("template") {
         pod_spec(object_at(template, "spec"));
