@@ -17,8 +17,14 @@ pub(crate) const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
 /// # Errors
 /// 415 for other media types, 400 for what is no object of the kind.
 pub(crate) fn decode(kind: &Kind, headers: &HeaderMap, body: &[u8]) -> Result<Object, Status> {
-    if media_type(headers) == protobuf::MEDIA_TYPE && !kind.is_custom {
-        return decode_protobuf(kind, body);
+    if media_type(headers) == protobuf::MEDIA_TYPE {
+        // Only the kinds in the table of field numbers have a form in protobuf.
+        let is_known = !kind.is_custom;
+        return if is_known {
+            decode_protobuf(kind, body)
+        } else {
+            Err(Status::unsupported_media_type(TEXT_TYPES))
+        };
     }
     let value = decode_value(headers, body).map_err(|problem| problem.into_status(&kind.kind, body))?;
     let Value::Object(map) = value else {
@@ -173,8 +179,12 @@ const SHOWN_BYTES: usize = 30;
 /// The forms of bodies that are understood.
 ///
 /// # Differences from Go
-/// Upstream names protobuf for custom resources too, and panics when such a body comes. Here that is a 415.
+/// Upstream names protobuf for custom resources too, and panics when such a body comes. Here that is a 415 that names
+/// [`TEXT_TYPES`].
 const BODY_TYPES: &[&str] = &["application/json", "application/yaml", protobuf::MEDIA_TYPE];
+
+/// The forms that a custom resource can have.
+const TEXT_TYPES: &[&str] = &["application/json", "application/yaml"];
 
 /// How a patch says what to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
