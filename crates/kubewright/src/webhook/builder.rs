@@ -8,9 +8,11 @@ use super::{
     WebhookServer,
     admission::{AdmissionEndpoint, Chain, Defaulter, Defaulting, Handler, Validating, Validator},
     metrics::admission_panics,
-    server::RegisterError,
 };
-use crate::object::{Kind, Object};
+use crate::{
+    http_server::RegisterError,
+    object::{Kind, Object},
+};
 
 /// Declares the webhooks of one kind, at the paths that kubebuilder's manifests name.
 ///
@@ -36,7 +38,7 @@ use crate::object::{Kind, Object};
 ///
 /// let server = WebhookServer::default();
 /// Webhook::<ConfigMap>::builder().defaulter(Labels).register(&server)?;
-/// # Ok::<(), kubewright::webhook::server::RegisterError>(())
+/// # Ok::<(), kubewright::http_server::RegisterError>(())
 /// ```
 ///
 /// Source: controller-runtime `builder.WebhookManagedBy`.

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use kubewright::webhook::server::RegisterError;
+use kubewright::http_server::RegisterError;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,

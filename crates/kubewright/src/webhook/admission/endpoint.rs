@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     error::panic_message,
-    webhook::server::{Answer, Answering, BodyError, Endpoint, json},
+    http_server::{Answer, Answering, BodyError, Endpoint, json},
 };
 
 /// A [`Handler`] behind a path. The HTTP status is always 200; what went wrong is in the response, which does not pass.

@@ -1,42 +1,32 @@
 //! The server that the API server calls: HTTP/1.1 over TLS, with a certificate that may change while it runs.
 
-mod body;
-mod certificate;
-mod listen;
+mod calls;
 mod options;
-mod route;
 
-use std::{borrow::Cow, io, net::SocketAddr, path::Path, sync::Arc};
+use std::{borrow::Cow, io, net::SocketAddr, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 use k8s_openapi::jiff::Timestamp;
-use rustls::{
-    RootCertStore, ServerConfig,
-    crypto::ring,
-    pki_types::{CertificateDer, pem::PemObject},
-    server::{VerifierBuilderError, WebPkiClientVerifier, danger::ClientCertVerifier},
-};
 use thiserror::Error;
 use tokio::{net::TcpListener, sync::watch};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
-pub use body::BodyError;
-pub use certificate::CertificateError;
 pub use options::WebhookServerOptions;
-pub use route::RegisterError;
-pub(super) use route::{Answer, Answering, Endpoint, json};
 
-use self::{
-    body::Budget,
-    certificate::{Shown, read_file, read_files},
-    listen::Door,
-    route::{Mounted, Routes},
+use self::calls::{Calls, Route};
+use super::metrics::PathMetrics;
+use crate::{
+    BoxError, error,
+    http_server::{
+        Budget, Endpoint, Mounted, RegisterError, Routes, Serving, Shown, TlsError, read_files, server_config,
+    },
+    manager::Runnable,
+    metrics::Registry,
 };
-use crate::{BoxError, error, manager::Runnable, metrics::Registry};
 
 /// An HTTPS server for webhooks. Clones are handles of one server; a manager runs it on every replica.
 ///
@@ -72,7 +62,7 @@ pub struct WebhookServer {
 #[derive(Debug)]
 struct Shared {
     options: Arc<WebhookServerOptions>,
-    routes: Routes,
+    routes: Routes<Route>,
     shown: Arc<Shown>,
     address: watch::Sender<Option<SocketAddr>>,
 }
@@ -90,15 +80,9 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
-    /// The CAs of clients cannot be read.
-    #[error("failed to load the cas of clients")]
-    ClientCa(#[source] CertificateError),
-    /// There is no CA among them that could be used.
-    #[error("failed to use the cas of clients")]
-    ClientVerifier(#[source] VerifierBuilderError),
-    /// TLS refuses what it was told.
-    #[error("failed to configure tls")]
-    Tls(#[from] rustls::Error),
+    /// Connections cannot be protected.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
 }
 
 /// Why the API server could not call this server now.
@@ -143,7 +127,8 @@ impl WebhookServer {
     }
 
     pub(super) fn mount(&self, path: &str, endpoint: Arc<dyn Endpoint>) -> Result<(), RegisterError> {
-        self.shared.routes.add(path, endpoint, self.metrics_registry())
+        let metrics = PathMetrics::new(self.metrics_registry(), path);
+        self.shared.routes.add(path, Route { endpoint, metrics })
     }
 
     pub(super) fn metrics_registry(&self) -> &Registry {
@@ -185,20 +170,25 @@ impl WebhookServer {
         let options = self.shared.options.clone();
         let bind = |source| ServeError::Bind { address: options.address, source };
         self.load().await;
-        let acceptor = TlsAcceptor::from(Arc::new(self.tls().await?));
+        let client_ca = options.client_ca.as_ref().map(|path| options.certificate_directory.join(path));
+        let tls = server_config(self.shared.shown.clone(), client_ca.as_deref()).await?;
         let listener = TcpListener::bind(options.address).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
-        let door = Door {
-            acceptor,
+        let calls = Calls {
             routes: self.shared.routes.clone(),
             budget: Budget::new(options.max_bytes_in_flight),
             options: options.clone(),
-            closing: cancel.clone(),
+        };
+        let serving = Serving {
+            handler: calls,
+            limits: options.limits(),
+            tls: Some(TlsAcceptor::from(Arc::new(tls))),
+            closing: cancel,
         };
         tracing::info!(%address, "serving webhooks");
         self.shared.address.send_replace(Some(address));
         let _listening = Listening(&self.shared);
-        let serving = door.accept(listener);
+        let serving = serving.accept(listener);
         tokio::pin!(serving);
         tokio::select! {
             () = &mut serving => {}
@@ -220,23 +210,6 @@ impl WebhookServer {
         let directory = &options.certificate_directory;
         let (chain, key) = (directory.join(&options.certificate_name), directory.join(&options.key_name));
         self.shared.shown.offer(read_files(&chain, &key).await);
-    }
-
-    /// TLS 1.2 and 1.3, which is what rustls has.
-    async fn tls(&self) -> Result<ServerConfig, ServeError> {
-        let options = &self.shared.options;
-        let provider = Arc::new(ring::default_provider());
-        let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-        let builder = match &options.client_ca {
-            None => builder.with_no_client_auth(),
-            Some(path) => {
-                let verifier = client_verifier(&options.certificate_directory.join(path)).await?;
-                builder.with_client_cert_verifier(verifier)
-            }
-        };
-        let mut config = builder.with_cert_resolver(self.shared.shown.clone());
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(config)
     }
 }
 
@@ -267,17 +240,4 @@ impl Drop for Listening<'_> {
     fn drop(&mut self) {
         self.0.address.send_replace(None);
     }
-}
-
-async fn client_verifier(path: &Path) -> Result<Arc<dyn ClientCertVerifier>, ServeError> {
-    let text = read_file(path).await.map_err(ServeError::ClientCa)?;
-    let mut roots = RootCertStore::empty();
-    for ca in CertificateDer::pem_slice_iter(&text) {
-        let pem = |source| CertificateError::Pem { part: "the cas of clients", source };
-        roots.add(ca.map_err(|error| ServeError::ClientCa(pem(error)))?)?;
-    }
-    let provider = Arc::new(ring::default_provider());
-    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
-        .build()
-        .map_err(ServeError::ClientVerifier)
 }

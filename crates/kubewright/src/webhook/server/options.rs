@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use crate::metrics::{self, Registry};
+use crate::{
+    http_server::Limits,
+    metrics::{self, Registry},
+};
 
 /// How a [`WebhookServer`](super::WebhookServer) listens, and what it refuses.
 ///
@@ -60,6 +63,17 @@ impl Default for WebhookServerOptions {
             body_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(60),
             metrics_registry: metrics::registry().clone(),
+        }
+    }
+}
+
+impl WebhookServerOptions {
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            max_connections: self.max_connections,
+            handshake_timeout: self.handshake_timeout,
+            header_timeout: self.header_timeout,
+            drain_timeout: self.drain_timeout,
         }
     }
 }

@@ -1,42 +1,59 @@
 //! Connections: accepted, protected, served, drained.
 
-use std::{convert::Infallible, io, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::Future, io, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use http::{Request, StatusCode};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
-    time::{Instant, timeout},
+    time::timeout,
 };
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error};
 
-use super::{
-    WebhookServerOptions,
-    body::Budget,
-    route::{Answer, Route, Routes, text},
-};
-use crate::error::panic_message;
+use super::{Answer, text};
+use crate::error::{join_message, panic_message};
 
-/// What every connection knows.
-#[derive(Clone)]
-pub(super) struct Door {
-    pub(super) acceptor: TlsAcceptor,
-    pub(super) routes: Routes,
-    pub(super) budget: Budget,
-    pub(super) options: Arc<WebhookServerOptions>,
-    pub(super) closing: CancellationToken,
+/// What answers the requests of a server. Each connection has a clone.
+pub(crate) trait Handler: Clone + Send + Sync + 'static {
+    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Answer> + Send;
 }
 
-impl Door {
-    /// Accepts connections until the door closes, then waits for those that are open.
-    pub(super) async fn accept(self, listener: TcpListener) {
-        let slots = Arc::new(Semaphore::new(self.options.max_connections));
+/// What a server refuses, and how long it waits.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// More connections wait to be accepted.
+    pub(crate) max_connections: usize,
+    pub(crate) handshake_timeout: Duration,
+    /// An idle connection is closed after it, too.
+    pub(crate) header_timeout: Duration,
+    /// How long a stopping server waits for the requests that it has.
+    pub(crate) drain_timeout: Duration,
+}
+
+/// A server that is about to accept connections.
+#[derive(Clone)]
+pub(crate) struct Serving<H> {
+    pub(crate) handler: H,
+    pub(crate) limits: Limits,
+    /// `None`: connections are plain.
+    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) closing: CancellationToken,
+}
+
+impl<H: Handler> Serving<H> {
+    /// Accepts connections until it is closed, then waits for those that are open.
+    ///
+    /// # Cancel safety
+    /// Dropped, it closes all connections at once.
+    pub(crate) async fn accept(self, listener: TcpListener) {
+        let slots = Arc::new(Semaphore::new(self.limits.max_connections));
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
@@ -56,7 +73,7 @@ impl Door {
         }
         drop(listener);
         let rest = async { while connections.join_next().await.is_some() {} };
-        if timeout(self.options.drain_timeout, rest).await.is_err() {
+        if timeout(self.limits.drain_timeout, rest).await.is_err() {
             connections.shutdown().await;
         }
     }
@@ -65,20 +82,24 @@ impl Door {
         if let Err(failed) = stream.set_nodelay(true) {
             debug!(error = %failed, "failed to set TCP_NODELAY");
         }
-        let handshake = timeout(self.options.handshake_timeout, self.acceptor.accept(stream));
-        let stream = match self.closing.run_until_cancelled(handshake).await {
-            None => return,
-            Some(Err(_)) => return debug!("tls handshake took too long"),
-            Some(Ok(Err(failed))) => return debug!(error = %failed, "tls handshake failed"),
-            Some(Ok(Ok(stream))) => stream,
-        };
+        let Some(tls) = &self.tls else { return self.serve(stream).await };
+        let handshake = timeout(self.limits.handshake_timeout, tls.accept(stream));
+        match self.closing.run_until_cancelled(handshake).await {
+            None => {}
+            Some(Err(_)) => debug!("tls handshake took too long"),
+            Some(Ok(Err(failed))) => debug!(error = %failed, "tls handshake failed"),
+            Some(Ok(Ok(stream))) => self.serve(stream).await,
+        }
+    }
+
+    async fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin) {
         let handler = service_fn(|request| {
-            let answer = self.answer(request);
+            let answer = contained(self.handler.answer(request));
             async { Ok::<_, Infallible>(answer.await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(self.options.header_timeout)
+            .header_read_timeout(self.limits.header_timeout)
             .max_buf_size(MAX_HEADER_BYTES)
             .serve_connection(TokioIo::new(stream), handler);
         tokio::pin!(connection);
@@ -93,32 +114,14 @@ impl Door {
             debug!(error = %failed, "connection ended");
         }
     }
+}
 
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
-        let Some(route) = self.routes.find(request.uri().path()) else {
-            return text(StatusCode::NOT_FOUND, "404 page not found".to_owned());
-        };
-        let (_working, began) = (route.metrics.working(), Instant::now());
-        let answer = self.answer_from(&route, request).await;
-        route.metrics.observe(answer.status(), began.elapsed());
-        answer
-    }
-
-    async fn answer_from(&self, route: &Route, request: Request<Incoming>) -> Answer {
-        let (parts, body) = request.into_parts();
-        let limit = route.endpoint.max_body_bytes();
-        let body = match self.budget.read(body, limit, self.options.body_timeout).await {
-            Ok(body) => body,
-            Err(refused) => return route.endpoint.refuse(&refused),
-        };
-        let request = Request::from_parts(parts, body.bytes.clone());
-        // A service that panics before its first await does so in the call.
-        let answering = std::panic::AssertUnwindSafe(async { route.endpoint.answer(request).await });
-        answering.catch_unwind().await.unwrap_or_else(|panic| {
-            error!(panic = panic_message(&*panic), "a mounted service panicked");
-            text(StatusCode::INTERNAL_SERVER_ERROR, "internal error".to_owned())
-        })
-    }
+/// Answers with the status 500 where `answering` panics.
+pub(crate) async fn contained(answering: impl Future<Output = Answer>) -> Answer {
+    AssertUnwindSafe(answering).catch_unwind().await.unwrap_or_else(|panic| {
+        error!(panic = panic_message(&*panic), "the answer to a request panicked");
+        text(StatusCode::INTERNAL_SERVER_ERROR, "internal error".to_owned())
+    })
 }
 
 /// The next connection, once there is room for one.
@@ -133,7 +136,7 @@ async fn next(
 
 fn note_panic(ended: Result<(), tokio::task::JoinError>) {
     if let Err(ended) = ended {
-        error!(panic = crate::error::join_message(ended), "a connection ended in a panic");
+        error!(panic = join_message(ended), "a connection ended in a panic");
     }
 }
 

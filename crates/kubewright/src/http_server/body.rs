@@ -40,24 +40,24 @@ impl BodyError {
 
 /// The bytes that all requests of a server may hold.
 #[derive(Clone, Debug)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     free: Arc<Semaphore>,
 }
 
 /// A body, and its part of the budget until the request is answered.
 #[derive(Debug)]
-pub(super) struct Held {
-    pub(super) bytes: Bytes,
+pub(crate) struct Held {
+    pub(crate) bytes: Bytes,
     _share: Option<OwnedSemaphorePermit>,
 }
 
 impl Budget {
-    pub(super) fn new(bytes: usize) -> Self {
+    pub(crate) fn new(bytes: usize) -> Self {
         Self { free: Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS))) }
     }
 
     /// Reads a body. Its bytes are counted as they come, so that a client that only promises many holds none.
-    pub(super) async fn read<B>(&self, body: B, max_bytes: usize, within: Duration) -> Result<Held, BodyError>
+    pub(crate) async fn read<B>(&self, body: B, max_bytes: usize, within: Duration) -> Result<Held, BodyError>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,

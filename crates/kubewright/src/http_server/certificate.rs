@@ -58,14 +58,14 @@ pub enum CertificateError {
 
 /// A certificate chain with its key, and when it holds.
 #[derive(Debug)]
-pub(super) struct ServingCertificate {
+pub(crate) struct ServingCertificate {
     key: Arc<CertifiedKey>,
     not_before: Timestamp,
     not_after: Timestamp,
 }
 
 impl ServingCertificate {
-    pub(super) fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, CertificateError> {
+    pub(crate) fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, CertificateError> {
         let pem = |part| move |source| CertificateError::Pem { part, source };
         let chain: Vec<_> = CertificateDer::pem_slice_iter(chain)
             .collect::<Result<_, _>>()
@@ -97,7 +97,7 @@ impl ServingCertificate {
 
 /// What the server shows at the moment. It outlives every connection, and may change between two.
 #[derive(Debug, Default)]
-pub(super) struct Shown(RwLock<State>);
+pub(crate) struct Shown(RwLock<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -110,7 +110,7 @@ struct State {
 
 impl Shown {
     /// Takes new files. Broken ones leave the certificate that is there: half of a swap may be seen.
-    pub(super) fn offer(&self, files: Result<[Vec<u8>; 2], CertificateError>) {
+    pub(crate) fn offer(&self, files: Result<[Vec<u8>; 2], CertificateError>) {
         let mut state = self.0.write();
         let files = match files {
             Ok(files) => files,
@@ -131,7 +131,7 @@ impl Shown {
     }
 
     /// Whether a client would accept what is shown at `now`.
-    pub(super) fn check<R>(
+    pub(crate) fn check<R>(
         &self,
         now: Timestamp,
         refused: impl FnOnce(&CertificateError) -> R,
@@ -164,11 +164,11 @@ impl ResolvesServerCert for Shown {
 }
 
 /// Both files, as they are now. A swap between the two reads gives a pair that does not match, which is refused and read again.
-pub(super) async fn read_files(chain: &Path, key: &Path) -> Result<[Vec<u8>; 2], CertificateError> {
+pub(crate) async fn read_files(chain: &Path, key: &Path) -> Result<[Vec<u8>; 2], CertificateError> {
     Ok([read_file(chain).await?, read_file(key).await?])
 }
 
-pub(super) async fn read_file(path: &Path) -> Result<Vec<u8>, CertificateError> {
+pub(crate) async fn read_file(path: &Path) -> Result<Vec<u8>, CertificateError> {
     tokio::fs::read(path).await.map_err(|source| CertificateError::Read { path: path.to_owned(), source })
 }
 
