@@ -228,7 +228,7 @@ async fn a_lease_is_kept_until_all_work_has_ended_and_then_given_up() {
         Instant::now()
     };
     let (stopped, ()) = tokio::join!(stopped, running_second.elected());
-    assert!(stopped.elapsed() < seconds(5), "{:?}", stopped.elapsed());
+    assert!(stopped.elapsed() < seconds(1), "{:?}", stopped.elapsed());
     assert!(!first.leads() && second.leads());
     assert_eq!(lease(&env).await.spec.unwrap().lease_transitions, Some(1));
     running_second.stop().await.unwrap();
@@ -247,7 +247,7 @@ async fn another_replica_leads_after_a_crash() {
     let crashed = Instant::now();
     drop(running_first);
     running_second.elected().await;
-    assert!(crashed.elapsed() < seconds(20), "{:?}", crashed.elapsed());
+    assert!(crashed.elapsed() <= seconds(17), "{:?}", crashed.elapsed());
     running_second.stop().await.unwrap();
 }
 

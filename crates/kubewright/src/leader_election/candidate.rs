@@ -21,6 +21,8 @@ pub(super) struct Candidate {
     renew_deadline: Duration,
     observed: LeaderElectionRecord,
     observed_at: Duration,
+    /// Whether the lock holds the version of something else than what was observed.
+    overheard: bool,
     /// When the last write was sent that made or kept this candidate the holder.
     acknowledged: Option<Duration>,
 }
@@ -66,6 +68,7 @@ impl Candidate {
             renew_deadline,
             observed: LeaderElectionRecord::default(),
             observed_at: Duration::ZERO,
+            overheard: false,
             acknowledged: None,
         }
     }
@@ -74,7 +77,11 @@ impl Candidate {
     ///
     /// The holder replaces what it wrote last without reading it: one request for a renewal.
     pub(super) fn begin(&self, now: Duration, wall: Timestamp) -> Request {
-        if self.is_holder() && self.is_valid(now) { Request::Renew(self.claim(wall)) } else { Request::Get }
+        if self.is_holder() && self.is_valid(now) && !self.overheard {
+            Request::Renew(self.claim(wall))
+        } else {
+            Request::Get
+        }
     }
 
     /// What to do with the answer to a request that was sent at `sent`.
@@ -89,13 +96,15 @@ impl Candidate {
         match (request, answer) {
             (Request::Get, Answer::Found(record)) => {
                 self.observe(record, now);
-                if !self.observed.holder_identity.is_empty() && !self.is_holder() && self.is_valid(now) {
+                if self.is_held_by_another(now) {
                     Next::Held
                 } else {
                     Next::Send(Request::Update(self.claim(wall)))
                 }
             }
-            (Request::Get, Answer::NotFound) => Next::Send(Request::Create(self.first_claim(wall))),
+            // Whoever deletes a lease does not stop its holder.
+            (Request::Get, Answer::NotFound) if self.is_held_by_another(now) => Next::Held,
+            (Request::Get, Answer::NotFound) => Next::Send(Request::Create(self.claim(wall))),
             (Request::Create(record) | Request::Renew(record) | Request::Update(record), Answer::Written) => {
                 self.observe(record, now);
                 self.acknowledged = Some(sent);
@@ -147,11 +156,28 @@ impl Candidate {
         })
     }
 
+    /// Takes note of what the lease holds without having read it, and says whether that is news.
+    ///
+    /// It may be late or out of order: it can only put off the moment at which a lease that is there runs out.
+    pub(super) fn overhear(&mut self, record: LeaderElectionRecord, now: Duration) -> bool {
+        let is_news = self.observed != record;
+        if is_news {
+            self.observe(record, now);
+            self.overheard = true;
+        }
+        is_news
+    }
+
     fn observe(&mut self, record: LeaderElectionRecord, now: Duration) {
+        self.overheard = false;
         if self.observed != record {
             self.observed = record;
             self.observed_at = now;
         }
+    }
+
+    fn is_held_by_another(&self, now: Duration) -> bool {
+        self.expires().is_some_and(|expires| now < expires)
     }
 
     fn is_holder(&self) -> bool {
@@ -163,26 +189,19 @@ impl Candidate {
     }
 
     fn claim(&self, wall: Timestamp) -> LeaderElectionRecord {
-        let first = self.first_claim(wall);
         let transitions = self.observed.leader_transitions;
-        if self.is_holder() {
-            LeaderElectionRecord {
-                acquire_time: self.observed.acquire_time,
-                leader_transitions: transitions,
-                ..first
-            }
-        } else {
-            LeaderElectionRecord { leader_transitions: transitions.saturating_add(1), ..first }
-        }
-    }
-
-    fn first_claim(&self, wall: Timestamp) -> LeaderElectionRecord {
+        let (acquire_time, leader_transitions) = match self.observed.acquire_time {
+            since if self.is_holder() => (since, transitions),
+            // Nobody has ever held it.
+            None if self.observed == LeaderElectionRecord::default() => (Some(wall), 0),
+            _ => (Some(wall), transitions.saturating_add(1)),
+        };
         LeaderElectionRecord {
             holder_identity: self.identity.clone(),
             lease_duration: self.lease_duration,
-            acquire_time: Some(wall),
+            acquire_time,
             renew_time: Some(wall),
-            leader_transitions: 0,
+            leader_transitions,
         }
     }
 }
@@ -290,6 +309,30 @@ mod tests {
         let Next::Send(Request::Update(claim)) = reads(&mut candidate, &mine, 3) else {
             panic!("it is its own")
         };
+        assert_eq!(claim.leader_transitions, 5);
+    }
+
+    /// An old event says that it leads; the lock holds the version at which somebody else does.
+    #[test]
+    fn what_was_overheard_is_read_before_it_is_replaced() {
+        let (mut candidate, wall) = (candidate(), Timestamp::UNIX_EPOCH);
+        assert_eq!(reads(&mut candidate, &held_by("b", 15), 100), Next::Held);
+        assert!(candidate.overhear(held_by("a", 15), seconds(101)));
+        assert_eq!(candidate.begin(seconds(102), wall), Request::Get);
+        assert_eq!(reads(&mut candidate, &held_by("b", 15), 102), Next::Held);
+        assert_eq!(candidate.expires(), Some(seconds(117)));
+    }
+
+    #[test]
+    fn a_lease_that_was_deleted_is_waited_for_and_keeps_its_number() {
+        let (mut candidate, wall) = (candidate(), Timestamp::UNIX_EPOCH);
+        assert_eq!(reads(&mut candidate, &held_by("b", 15), 100), Next::Held);
+        let mut finds_nothing = |now| {
+            let now = seconds(now);
+            candidate.answered(Request::Get, Answer::NotFound, now, now, wall)
+        };
+        assert_eq!(finds_nothing(114), Next::Held);
+        let Next::Send(Request::Create(claim)) = finds_nothing(115) else { panic!("it ran out") };
         assert_eq!(claim.leader_transitions, 5);
     }
 

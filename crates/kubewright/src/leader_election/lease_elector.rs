@@ -2,15 +2,17 @@
 
 use std::{fmt, time::Duration};
 
+use futures::{Stream, StreamExt, stream};
 use jiff::Timestamp;
 use prometheus::IntGauge;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{
-    Elector, LeaderElection, LeaderElectionError, Leadership, LeaseLock, Lock, LockError,
+    Elector, LeaderElection, LeaderElectionError, LeaderElectionRecord, Leadership, LeaseLock, Lock,
+    LockError,
     candidate::{Answer, Candidate, Next, Request},
     metrics::master_status,
-    options::JITTER_FACTOR,
+    turn::Turn,
 };
 use crate::{
     BoxError, error,
@@ -29,7 +31,9 @@ use crate::{
 ///
 /// # Differences from Go
 /// The deadline counts from when the last acknowledged renewal was sent, so that two never lead while clocks run at rates that client-go
-/// promises to bear. It gives up at once when it reads that somebody else holds the lease, and tries to take a lease at the moment that it runs out.
+/// promises to bear. It gives up at once when it reads that somebody else holds the lease. While it waits it watches the lease beside its polls, so
+/// that it tries when the lease is given up or runs out and not some seconds later; without the right to watch leases it only polls. A lease that was
+/// deleted is free when it would have run out, since its holder does not stop at once.
 pub struct LeaseElector<L = LeaseLock> {
     lock: L,
     candidate: Candidate,
@@ -165,12 +169,20 @@ impl<L: Lock> LeaseElector<L> {
         self.lose(LeaderElectionError::Deadline { lock, renew_deadline, source })
     }
 
-    /// When a candidate that does not lead tries again: spread out, but not later than the lease that it waits for runs out.
-    fn next_try(&self) -> Instant {
-        let jitter = 1.0 + JITTER_FACTOR * fastrand::f64();
-        let later = Instant::now() + self.options.retry_period.mul_f64(jitter);
-        let expires = self.candidate.expires().map(|expires| self.origin + expires);
-        expires.filter(|expires| *expires > Instant::now()).map_or(later, |expires| later.min(expires))
+    /// Waits for the next attempt, which a change may bring forward or put off.
+    async fn wait(&mut self, changes: &mut (impl Stream<Item = LeaderElectionRecord> + Unpin)) {
+        let mut turn = Turn::new(self.now(), self.options.retry_period, &mut fastrand::Rng::new());
+        loop {
+            let at = self.origin + turn.at(&self.candidate);
+            tokio::select! {
+                () = sleep_until(at) => return,
+                Some(record) = changes.next() => {
+                    let (before, now) = (self.candidate.observed().holder_identity.clone(), self.now());
+                    turn.hear(&mut self.candidate, record, now);
+                    self.report_transition(&before);
+                }
+            }
+        }
     }
 
     /// A renewal whose answer was lost may have been carried out, so what is there is read first; and again if it changes under our hands.
@@ -190,9 +202,10 @@ impl<L: Lock> Elector for LeaseElector<L> {
     async fn acquire(&mut self) -> Result<(), BoxError> {
         let lock = self.lock.describe();
         tracing::info!(lock, "attempting to acquire leader lease");
+        // It ends with the wait: a holder has no use for it.
+        let mut changes = self.lock.watch().chain(stream::pending());
         while self.attempt().await != Next::Leads {
-            let next = self.next_try();
-            sleep_until(next).await;
+            self.wait(&mut changes).await;
         }
         self.leads();
         self.status.set(1);

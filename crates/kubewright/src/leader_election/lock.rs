@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use futures::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{
     Api,
     api::{ObjectMeta, PostParams},
 };
 
-use super::{LeaderElectionRecord, LockError};
+use super::{LeaderElectionRecord, LockError, watch::LeaseWatch};
 
 /// One record that several processes read and write, each replacing only what it has seen.
 ///
@@ -35,6 +39,13 @@ pub trait Lock: Send + 'static {
     /// [`LockError::Conflict`] if it is not the current one, without which there would be two leaders.
     fn update(&mut self, record: &LeaderElectionRecord)
     -> impl Future<Output = Result<(), LockError>> + Send;
+
+    /// What the record is after each change, as early as it can be known. Read by who waits, and dropped by who leads.
+    ///
+    /// Only a hint: a candidate reads the record before it replaces it, and polls all the while. Default: no changes.
+    fn watch(&self) -> BoxStream<'static, LeaderElectionRecord> {
+        stream::pending().boxed()
+    }
 
     /// What it is, in logs and errors.
     fn describe(&self) -> String;
@@ -93,9 +104,7 @@ impl LeaseLock {
 impl Lock for LeaseLock {
     async fn get(&mut self) -> Result<Option<LeaderElectionRecord>, LockError> {
         let lease = self.api.get_opt(&self.name).await.map_err(|error| self.error("get", error))?;
-        let record = lease
-            .as_ref()
-            .map(|lease| lease.spec.as_ref().map(LeaderElectionRecord::from_spec).unwrap_or_default());
+        let record = lease.as_ref().map(LeaderElectionRecord::of);
         self.lease = lease;
         Ok(record)
     }
@@ -119,6 +128,10 @@ impl Lock for LeaseLock {
         let updated = self.api.replace(&self.name, &PostParams::default(), &lease).await;
         self.lease = Some(updated.map_err(|error| self.error("update", error))?);
         Ok(())
+    }
+
+    fn watch(&self) -> BoxStream<'static, LeaderElectionRecord> {
+        LeaseWatch::changes(self.api.clone(), self.name.clone())
     }
 
     fn describe(&self) -> String {

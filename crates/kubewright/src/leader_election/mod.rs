@@ -42,6 +42,8 @@ mod record;
 mod seam;
 #[cfg(test)]
 mod simulation;
+mod turn;
+mod watch;
 
 pub(crate) use self::seam::{Alone, DynElector};
 pub use self::{

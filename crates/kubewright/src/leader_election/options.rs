@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
 use uuid::Uuid;
 
-use super::LeaderElectionError;
+use super::{LeaderElectionError, turn::JITTER_FACTOR};
 
 /// How a process takes part in an election.
 ///
@@ -47,9 +47,6 @@ pub struct LeaderElection {
     /// Default: 2 s.
     pub retry_period: Duration,
 }
-
-/// Source: client-go `leaderelection.JitterFactor`.
-pub(super) const JITTER_FACTOR: f64 = 1.2;
 
 impl LeaderElection {
     /// An election for the lease of this name.

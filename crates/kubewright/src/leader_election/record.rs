@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use k8s_openapi::{api::coordination::v1::LeaseSpec, apimachinery::pkg::apis::meta::v1::MicroTime};
+use k8s_openapi::{
+    api::coordination::v1::{Lease, LeaseSpec},
+    apimachinery::pkg::apis::meta::v1::MicroTime,
+};
 
 /// Who leads, since when, and for how long without a renewal.
 ///
@@ -26,8 +29,13 @@ pub struct LeaderElectionRecord {
 }
 
 impl LeaderElectionRecord {
-    /// Reads what a lease holds. What is missing, or makes no sense, is as if the lease were free: no content of a lease stops an election.
-    pub(super) fn from_spec(spec: &LeaseSpec) -> Self {
+    /// What a lease holds.
+    pub(super) fn of(lease: &Lease) -> Self {
+        lease.spec.as_ref().map(Self::from_spec).unwrap_or_default()
+    }
+
+    /// What is missing, or makes no sense, is as if the lease were free: no content of a lease stops an election.
+    fn from_spec(spec: &LeaseSpec) -> Self {
         let seconds = spec.lease_duration_seconds.unwrap_or(0);
         Self {
             holder_identity: spec.holder_identity.clone().unwrap_or_default(),

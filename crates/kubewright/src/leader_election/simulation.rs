@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     LeaderElectionRecord,
     candidate::{Answer, Candidate, Next, Request},
+    turn::Turn,
 };
 
 const SECOND: u64 = 1_000_000;
@@ -28,12 +29,21 @@ enum Rule {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum World {
-    /// Partitions, pauses to 60 s, answers delayed to 10 s, clocks that are an hour off and run at 0.8 to 1.2.
+    /// Partitions, pauses to 60 s, answers and events delayed to 10 s, clocks that are an hour off and run at 0.8 to 1.2.
     Rough,
     /// Good clocks and a good network; leaders crash.
     Crashes,
     /// The same; leaders release the lease.
     Releases,
+}
+
+/// How those who wait learn of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    /// They watch, and poll beside it.
+    Watched,
+    /// They have no right to watch.
+    Polled,
 }
 
 #[derive(Debug, Default)]
@@ -60,12 +70,38 @@ impl Outcome {
 
 #[derive(Debug)]
 enum Event {
-    Attempt { node: usize, life: u64 },
-    Arrive { node: usize, id: u64, request: Request, version: u64 },
-    Reply { node: usize, id: u64, answer: Answer, version: u64 },
-    Deadline { node: usize, life: u64 },
-    Write { node: usize },
-    Misfortune { node: usize },
+    Attempt {
+        node: usize,
+        id: u64,
+    },
+    /// What a watch says.
+    Change {
+        node: usize,
+        life: u64,
+        record: LeaderElectionRecord,
+    },
+    Arrive {
+        node: usize,
+        id: u64,
+        request: Request,
+        version: u64,
+    },
+    Reply {
+        node: usize,
+        id: u64,
+        answer: Answer,
+        version: u64,
+    },
+    Deadline {
+        node: usize,
+        life: u64,
+    },
+    Write {
+        node: usize,
+    },
+    Misfortune {
+        node: usize,
+    },
 }
 
 struct Node {
@@ -75,6 +111,12 @@ struct Node {
     /// Grows with each restart: what was meant for an earlier process is for nobody.
     life: u64,
     waits_for: Option<(u64, Request, Duration)>,
+    /// The wait for the next attempt, while it does not lead.
+    turn: Option<Turn>,
+    /// What came while it did not wait.
+    unheard: Vec<LeaderElectionRecord>,
+    /// The attempt that is due next; others have been put off or brought forward.
+    attempt: u64,
     version: u64,
     leads_until: Option<u64>,
     paused_until: u64,
@@ -102,6 +144,7 @@ impl Node {
 struct Simulation {
     rule: Rule,
     world: World,
+    news: News,
     rng: Rng,
     now: u64,
     events: BinaryHeap<Reverse<(u64, u64)>>,
@@ -115,10 +158,11 @@ struct Simulation {
     outcome: Outcome,
 }
 
-fn run(rule: Rule, world: World, seed: u64, hours: u64) -> Outcome {
+fn run(rule: Rule, world: World, news: News, seed: u64, hours: u64) -> Outcome {
     let mut simulation = Simulation {
         rule,
         world,
+        news,
         rng: Rng::with_seed(seed),
         now: 0,
         events: BinaryHeap::new(),
@@ -149,6 +193,9 @@ impl Simulation {
             wall_offset: SignedDuration::from_secs(wall_offset),
             life: 0,
             waits_for: None,
+            turn: None,
+            unheard: Vec::new(),
+            attempt: 0,
             version: 0,
             leads_until: None,
             paused_until: 0,
@@ -167,9 +214,17 @@ impl Simulation {
         it.life = self.ids;
         it.candidate = Candidate::new(format!("{node}-{}", it.life), Duration::from_secs(15), RENEW_DEADLINE);
         it.waits_for = None;
+        it.turn = None;
+        it.unheard.clear();
         it.leads_until = None;
-        let life = it.life;
-        self.after(after, Event::Attempt { node, life });
+        self.attempt_after(node, after);
+    }
+
+    fn attempt_after(&mut self, node: usize, after: u64) {
+        self.ids += 1;
+        let id = self.ids;
+        self.nodes[node].attempt = id;
+        self.after(after, Event::Attempt { node, id });
     }
 
     fn after(&mut self, delay: u64, event: Event) {
@@ -195,6 +250,7 @@ impl Simulation {
             Event::Misfortune { node } => self.misfortune(node),
             // Nothing else happens in a process that is paused.
             Event::Attempt { node, .. }
+            | Event::Change { node, .. }
             | Event::Reply { node, .. }
             | Event::Deadline { node, .. }
             | Event::Write { node }
@@ -202,15 +258,20 @@ impl Simulation {
             {
                 self.after(self.nodes[node].paused_until - self.now, event);
             }
-            Event::Attempt { node, life } if self.nodes[node].life == life => {
-                let it = &self.nodes[node];
+            Event::Attempt { node, id } if self.nodes[node].attempt == id => {
+                let it = &mut self.nodes[node];
+                it.turn = None;
                 let request = it.candidate.begin(it.local(self.now), it.wall(self.now));
                 self.send(node, request);
+            }
+            Event::Change { node, life, record } if self.nodes[node].life == life => {
+                self.nodes[node].unheard.push(record);
+                self.hear(node);
             }
             Event::Reply { node, id, answer, version } => self.reply(node, id, answer, version),
             Event::Deadline { node, life } if self.nodes[node].life == life => self.deadline(node),
             Event::Write { node } => self.write(node),
-            Event::Attempt { .. } | Event::Deadline { .. } => {}
+            Event::Attempt { .. } | Event::Change { .. } | Event::Deadline { .. } => {}
         }
     }
 
@@ -253,7 +314,27 @@ impl Simulation {
     fn store(&mut self, record: &LeaderElectionRecord) -> Answer {
         self.stored = Some(record.clone());
         self.version += 1;
+        for node in 0..self.nodes.len() {
+            let (down, it) = (self.latency(), &self.nodes[node]);
+            if self.news == News::Watched && it.cut_off_until <= self.now + down {
+                let (life, record) = (it.life, record.clone());
+                self.after(down, Event::Change { node, life, record });
+            }
+        }
         Answer::Written
+    }
+
+    /// Who waits hears what a watch says; who leads does not listen.
+    fn hear(&mut self, node: usize) {
+        let it = &mut self.nodes[node];
+        let now = it.local(self.now);
+        let Some(turn) = &mut it.turn else { return };
+        for record in it.unheard.drain(..) {
+            turn.hear(&mut it.candidate, record, now);
+        }
+        let wait = turn.at(&it.candidate).saturating_sub(now);
+        let wait = it.real(wait).max(1);
+        self.attempt_after(node, wait);
     }
 
     fn reply(&mut self, node: usize, id: u64, answer: Answer, version: u64) {
@@ -274,13 +355,13 @@ impl Simulation {
             Next::Send(request) => self.send(node, request),
             Next::Leads => self.leads(node),
             Next::Held if it.leads_until.is_some() => self.lose(node),
+            Next::Held | Next::Failed if it.leads_until.is_some() => {
+                let retry = it.real(RETRY_PERIOD);
+                self.attempt_after(node, retry);
+            }
             Next::Held | Next::Failed => {
-                let jitter = if it.leads_until.is_some() { 1.0 } else { 1.0 + 1.2 * self.rng.f64() };
-                let later = local + RETRY_PERIOD.mul_f64(jitter);
-                let expires = it.candidate.expires().filter(|expires| *expires > local);
-                let next = it.real(expires.map_or(later, |expires| later.min(expires)).saturating_sub(local));
-                let life = it.life;
-                self.after(next.max(1), Event::Attempt { node, life });
+                it.turn = Some(Turn::new(local, RETRY_PERIOD, &mut self.rng));
+                self.hear(node);
             }
         }
     }
@@ -308,9 +389,10 @@ impl Simulation {
         }
         let it = &mut self.nodes[node];
         it.leads_until = Some(until);
+        it.unheard.clear();
         let (life, retry) = (it.life, it.real(RETRY_PERIOD));
         self.after(until - self.now, Event::Deadline { node, life });
-        self.after(retry, Event::Attempt { node, life });
+        self.attempt_after(node, retry);
     }
 
     fn deadline(&mut self, node: usize) {
@@ -374,7 +456,7 @@ fn hours() -> u64 {
 fn rough(rule: Rule) -> Outcome {
     let mut sum = Outcome::default();
     for seed in 0..hours() / 10 {
-        let outcome = run(rule, World::Rough, seed, 10);
+        let outcome = run(rule, World::Rough, News::Watched, seed, 10);
         sum.terms += outcome.terms;
         sum.overlaps += outcome.overlaps;
         sum.overlapped += outcome.overlapped;
@@ -401,15 +483,18 @@ fn a_deadline_that_counts_from_the_next_round_is_too_late() {
 
 #[test]
 fn somebody_else_leads_soon() {
-    for (world, limit) in [(World::Crashes, 20), (World::Releases, 5)] {
-        let mut outcome = run(Rule::Sent, world, 7, 100);
-        println!(
-            "{world:?}: {} fail-overs, p50 {:?}, p99 {:?}, max {:?}",
-            outcome.fail_overs.len(),
-            outcome.fail_over(50),
-            outcome.fail_over(99),
-            outcome.fail_over(100)
-        );
-        assert!(outcome.fail_overs.len() > 500 && outcome.fail_over(100) <= Duration::from_secs(limit));
+    let rows = [
+        (World::Crashes, News::Watched, 17),
+        (World::Releases, News::Watched, 1),
+        // Up to 4.4 s later, as client-go.
+        (World::Crashes, News::Polled, 20),
+        (World::Releases, News::Polled, 5),
+    ];
+    for (world, news, limit) in rows {
+        let mut outcome = run(Rule::Sent, world, news, 7, 100);
+        let [p50, p99, max] = [50, 99, 100].map(|percent| outcome.fail_over(percent));
+        let count = outcome.fail_overs.len();
+        println!("{world:?}, {news:?}: {count} fail-overs, p50 {p50:?}, p99 {p99:?}, max {max:?}");
+        assert!(count > 500 && p99 <= Duration::from_secs(limit));
     }
 }
