@@ -23,6 +23,7 @@ pub struct ManagerBuilder {
     metrics_registry: Registry,
     graceful_shutdown_timeout: Duration,
     election: Election,
+    election_client: Option<kube::Client>,
 }
 
 /// Who decides whether the process leads.
@@ -36,13 +37,14 @@ impl Election {
     async fn settle(
         self,
         cluster: ClusterBuilder,
+        own: Option<kube::Client>,
         registry: &Registry,
     ) -> Result<(Cluster, Box<dyn DynElector>, Option<Leadership>), ManagerError> {
         match self {
             Self::Elector(elector) => Ok((cluster.build().await?, elector, None)),
             Self::Lease(election) => {
                 let (cluster, kube) = cluster.build_with_second_client().await?;
-                let elector = LeaseElector::new(kube, election)?.measured_in(registry);
+                let elector = LeaseElector::new(own.unwrap_or(kube), election)?.measured_in(registry);
                 let leadership = elector.leadership().clone();
                 Ok((cluster, Box::new(elector), Some(leadership)))
             }
@@ -58,6 +60,7 @@ impl ManagerBuilder {
             metrics_registry: metrics::registry().clone(),
             graceful_shutdown_timeout: Duration::from_secs(30),
             election: Election::Elector(Box::new(Alone)),
+            election_client: None,
         }
     }
 
@@ -109,6 +112,17 @@ impl ManagerBuilder {
         self
     }
 
+    /// Through which client the lease is read and written.
+    ///
+    /// Default: one of its own, with connections of its own, made from the manager's configuration. After
+    /// [`kube_client`](Self::kube_client) there is no configuration to make one from, so the lease then goes the way of all other traffic unless this is set.
+    ///
+    /// Source: controller-runtime `manager.Options.LeaderElectionConfig`.
+    pub fn leader_election_client(mut self, client: kube::Client) -> Self {
+        self.election_client = Some(client);
+        self
+    }
+
     /// Lets `elector` decide whether this process leads, in place of [`leader_election`](Self::leader_election).
     pub fn elector(mut self, elector: impl Elector) -> Self {
         self.election = Election::Elector(Box::new(elector));
@@ -129,12 +143,14 @@ impl ManagerBuilder {
     /// As [`ClusterBuilder::build`], and [`ManagerError::LeaderElection`] as [`LeaseElector::new`].
     pub async fn build(self) -> Result<Manager, ManagerError> {
         let cluster = self.cluster.default_metrics_registry(&self.metrics_registry);
-        let (cluster, elector, leadership) = self.election.settle(cluster, &self.metrics_registry).await?;
+        let registry = self.metrics_registry;
+        let (cluster, elector, leadership) =
+            self.election.settle(cluster, self.election_client, &registry).await?;
         let stage = Stage::Fresh { caches: vec![cluster.cache().clone()], waiting: Vec::new(), elector };
         let setup = Setup {
             cluster,
             controller_defaults: self.controller_defaults,
-            metrics_registry: self.metrics_registry,
+            metrics_registry: registry,
             graceful_shutdown_timeout: self.graceful_shutdown_timeout,
             leadership,
             elected: CancellationToken::new(),
