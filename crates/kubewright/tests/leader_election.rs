@@ -1,6 +1,11 @@
 //! Replicas that compete for one lease, on an API server that fails them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "leader_election/custom_lock.rs"]
+mod custom_lock;
+#[path = "leader_election/rights.rs"]
+mod rights;
+
 use std::{
     sync::{
         Arc,
@@ -274,4 +279,17 @@ async fn a_replica_that_stops_before_it_leads_never_does() {
     sleep(seconds(5)).await;
     manager.stop().await.unwrap();
     assert_eq!(lease(&env).await.spec.unwrap().holder_identity.as_deref(), Some("a"));
+}
+
+/// Upstream: `LeaderElectionConfig`. What the manager does elsewhere does not delay its renewals.
+#[tokio::test(start_paused = true)]
+async fn a_lease_is_asked_for_through_the_client_that_is_named_for_it() {
+    let (env, other) = (TestEnv::start().await, TestEnv::start().await);
+    let builder = env.manager().leader_election(election("a")).leader_election_client(other.kube());
+    let running = env.run(builder.build().await.unwrap());
+    running.elected().await;
+    env.server().faults().outage();
+    sleep(seconds(60)).await;
+    assert_eq!(lease(&other).await.spec.unwrap().holder_identity.as_deref(), Some("a"));
+    running.stop().await.unwrap();
 }
