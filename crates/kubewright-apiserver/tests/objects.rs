@@ -7,11 +7,11 @@ mod common;
 use common::{config_map, config_maps, dynamic, object, refusal, start};
 use k8s_openapi::api::{
     admissionregistration::v1::MutatingWebhookConfiguration,
-    core::v1::{ConfigMap, Pod, Secret},
+    core::v1::{ConfigMap, Secret},
 };
 use kube::{
     Api, Client, ResourceExt,
-    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, Preconditions},
+    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
 
@@ -220,58 +220,6 @@ async fn status_and_the_rest_are_written_apart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn finalizers_hold_a_deletion_up() {
-    let (_server, client) = start();
-    let config_maps = config_maps(&client);
-    let mut sent = config_map("a", "1");
-    sent.metadata.finalizers = Some(vec!["example.com/x".into()]);
-    config_maps.create(&PostParams::default(), &sent).await.unwrap();
-    let pending =
-        config_maps.delete("a", &DeleteParams::default()).await.unwrap().left().expect("the object");
-    assert!(pending.metadata.deletion_timestamp.is_some());
-    assert_eq!(pending.metadata.deletion_grace_period_seconds, Some(0));
-    let again = config_maps.delete("a", &DeleteParams::default()).await.unwrap().left().expect("the object");
-    assert_eq!(again.resource_version(), pending.resource_version());
-
-    let (code, _, message) = refusal(config_maps.create(&PostParams::default(), &config_map("a", "1")).await);
-    assert_eq!((code, message.as_str()), (409, "object is being deleted: configmaps \"a\" already exists"));
-    let params = PatchParams::default();
-    let more = Patch::Merge(json!({"metadata": {"finalizers": ["example.com/x", "example.com/y"]}}));
-    let (code, _, message) = refusal(config_maps.patch("a", &params, &more).await);
-    assert_eq!(code, 422);
-    assert!(message.ends_with("no new finalizers can be added if the object is being deleted, found new finalizers []string{\"example.com/y\"}"));
-
-    let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
-    let last = config_maps.patch("a", &params, &none).await.unwrap();
-    assert!(last.finalizers().is_empty(), "the write that releases it succeeds");
-    assert_eq!(refusal(config_maps.get("a").await).0, 404);
-}
-
-#[tokio::test(start_paused = true)]
-async fn deletions_check_their_preconditions() {
-    let (_server, client) = start();
-    let config_maps = config_maps(&client);
-    let made = config_maps.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
-    let with = |uid: Option<String>, resource_version: Option<String>| {
-        DeleteParams::default().preconditions(Preconditions { uid, resource_version })
-    };
-    let (code, _, message) = refusal(config_maps.delete("a", &with(Some("u".into()), None)).await);
-    let uid = made.uid().unwrap();
-    assert_eq!(code, 409);
-    assert_eq!(
-        message,
-        format!(
-            "Operation cannot be fulfilled on ConfigMap \"a\": the UID in the precondition (u) does not match the UID in record ({uid}). The object might have been deleted and then recreated"
-        )
-    );
-    assert_eq!(refusal(config_maps.delete("a", &with(None, Some("1".into()))).await).0, 409);
-    let status =
-        config_maps.delete("a", &with(made.uid(), made.resource_version())).await.unwrap().right().unwrap();
-    assert!(status.is_success());
-    assert_eq!(status.details.unwrap().uid, uid);
-}
-
-#[tokio::test(start_paused = true)]
 async fn dry_runs_leave_no_trace() {
     let (server, client) = start();
     let config_maps = config_maps(&client);
@@ -329,25 +277,6 @@ async fn collections_are_deleted_by_selector() {
     let left: Vec<_> =
         config_maps.list(&ListParams::default()).await.unwrap().iter().map(ResourceExt::name_any).collect();
     assert_eq!(left, ["b"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn pods_on_a_node_get_time_to_stop() {
-    let (_server, client) = start();
-    let pods: Api<Pod> = Api::default_namespaced(client.clone());
-    let pod = |name: &str, node: Option<&str>| -> Pod {
-        serde_json::from_value(json!({"metadata": {"name": name}, "spec": {"nodeName": node, "containers": [{"name": "c", "image": "i"}]}})).unwrap()
-    };
-    let made = pods.create(&PostParams::default(), &pod("a", None)).await.unwrap();
-    assert_eq!(made.status.unwrap().phase.as_deref(), Some("Pending"));
-    pods.delete("a", &DeleteParams::default()).await.unwrap();
-    assert_eq!(refusal(pods.get("a").await).0, 404);
-
-    pods.create(&PostParams::default(), &pod("b", Some("n"))).await.unwrap();
-    let pending = pods.delete("b", &DeleteParams::default()).await.unwrap().left().unwrap();
-    assert_eq!(pending.metadata.deletion_grace_period_seconds, Some(30));
-    pods.delete("b", &DeleteParams::default().grace_period(0)).await.unwrap();
-    assert_eq!(refusal(pods.get("b").await).0, 404);
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,14 +4,11 @@
 
 mod common;
 
-use bytes::Bytes;
 use common::{config_map, config_maps, define_widgets, dynamic, object, start, widget};
-use http::{Method, Request, header};
-use http_body_util::{BodyExt, Full};
+use http::Method;
 use kube::api::PostParams;
 use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
-use tower_service::Service;
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
@@ -45,15 +42,7 @@ fn config_map_message(name: &str, value: &str) -> Vec<u8> {
 }
 
 async fn send(server: &ApiServer, method: Method, path: &str, body: Vec<u8>) -> (u16, Value) {
-    let request = Request::builder()
-        .method(method)
-        .uri(path)
-        .header(header::CONTENT_TYPE, "application/vnd.kubernetes.protobuf")
-        .body(Full::new(Bytes::from(body)));
-    let response = server.service().call(request.unwrap()).await.unwrap();
-    let code = response.status().as_u16();
-    let answer = response.into_body().collect().await.unwrap().to_bytes();
-    (code, serde_json::from_slice(&answer).unwrap())
+    common::send(server, method, path, "application/vnd.kubernetes.protobuf", body).await
 }
 
 #[tokio::test]

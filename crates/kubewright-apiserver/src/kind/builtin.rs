@@ -8,7 +8,7 @@ use super::{
     conversion::{Conversion, EVENT_FIELDS},
     defaults,
     row::{ALL_BUT_DELETE_COLLECTION, ALL_VERBS, Kind, Scope, Subresource},
-    strategy::{Generation, NameRule, NewStatus, Propagation, StatusMetadata, Strategy},
+    strategy::{DeletionStyle, Generation, NameRule, NewStatus, Propagation, StatusMetadata, Strategy},
     validation,
 };
 use crate::object::Object;
@@ -143,7 +143,7 @@ const ROWS: &[Row] = &[
     Row { short_names: &["pvc"], has_status: true, columns: &[("Status", "string", 0, |o| text(o, "/status/phase"))], strategy: persistent_volume_claim, ..Row::namespaced("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims") },
     Row { short_names: &["po"], in_all: true, has_status: true, field_labels: POD_LABELS, columns: POD_COLUMNS, strategy: pod, ..Row::namespaced("", "v1", "Pod", "pods") },
     Row { field_labels: &[("type", "/type")], columns: &[("Type", "string", 0, |o| text(o, "/type")), ("Data", "string", 0, secret_size)], strategy: secret, ..Row::namespaced("", "v1", "Secret", "secrets") },
-    Row { short_names: &["sa"], strategy: || Strategy { returns_deleted: true, ..Strategy::default() }, ..Row::namespaced("", "v1", "ServiceAccount", "serviceaccounts") },
+    Row { short_names: &["sa"], strategy: || Strategy { deletion: DeletionStyle::Object, ..Strategy::default() }, ..Row::namespaced("", "v1", "ServiceAccount", "serviceaccounts") },
     Row { short_names: &["svc"], in_all: true, has_status: true, field_labels: SERVICE_LABELS, columns: SERVICE_COLUMNS, strategy: service, ..Row::namespaced("", "v1", "Service", "services") },
     Row { strategy: || Strategy { generation: Generation::None, ..Strategy::default() }, ..Row::namespaced("apps", "v1", "ControllerRevision", "controllerrevisions") },
     Row { short_names: &["ds"], in_all: true, has_status: true, columns: DAEMON_SET_COLUMNS, strategy: || workload(defaults::daemon_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "DaemonSet", "daemonsets") },
@@ -172,7 +172,7 @@ fn namespace() -> Strategy {
         default: defaults::namespace,
         prepare_for_create: defaults::new_namespace,
         name_rule: NameRule::DnsLabel,
-        returns_deleted: true,
+        deletion: DeletionStyle::Object,
         ..Strategy::default()
     }
 }
@@ -182,7 +182,7 @@ fn pod() -> Strategy {
         generation: Generation::Spec,
         default: defaults::pod,
         prepare_for_create: defaults::new_pod,
-        returns_deleted: true,
+        deletion: DeletionStyle::Graceful,
         ..Strategy::default()
     }
 }
@@ -198,7 +198,7 @@ fn service() -> Strategy {
         prepare_for_update: defaults::keep_service_address,
         name_rule: NameRule::Dns1035Label,
         create_on_update: true,
-        returns_deleted: true,
+        deletion: DeletionStyle::Object,
         ..Strategy::default()
     }
 }
@@ -207,7 +207,7 @@ fn persistent_volume_claim() -> Strategy {
     Strategy {
         default: defaults::persistent_volume_claim,
         prepare_for_create: defaults::new_persistent_volume_claim,
-        returns_deleted: true,
+        deletion: DeletionStyle::Object,
         ..Strategy::default()
     }
 }

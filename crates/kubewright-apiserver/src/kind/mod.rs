@@ -18,4 +18,4 @@ pub(crate) use column::{Cell, Column};
 pub(crate) use custom::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name};
 pub(crate) use registry::{Group, Kinds, Registry};
 pub(crate) use row::{Kind, Scope, Subresource};
-pub(crate) use strategy::{Generation, NewStatus, Propagation, StatusMetadata};
+pub(crate) use strategy::{DeletionStyle, Generation, NewStatus, Propagation, StatusMetadata};

@@ -15,8 +15,7 @@ pub(crate) struct Strategy {
     pub(crate) create_on_update: bool,
     /// What becomes of the status that a create brings.
     pub(crate) new_status: NewStatus,
-    /// Whether a completed deletion answers with the object instead of a Status.
-    pub(crate) returns_deleted: bool,
+    pub(crate) deletion: DeletionStyle,
     /// What becomes of the dependents when the client does not say; `None`: the garbage collector has no say.
     pub(crate) propagation: Option<Propagation>,
     pub(crate) name_rule: NameRule,
@@ -39,7 +38,7 @@ impl Default for Strategy {
             unconditional_update: true,
             create_on_update: false,
             new_status: NewStatus::Dropped,
-            returns_deleted: false,
+            deletion: DeletionStyle::Status,
             propagation: Some(Propagation::Background),
             name_rule: NameRule::DnsSubdomain,
             default: |_| {},
@@ -81,6 +80,17 @@ pub(crate) enum NewStatus {
     Dropped,
     /// It stays: Nodes report themselves.
     Kept,
+}
+
+/// How a deletion goes that nothing holds up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeletionStyle {
+    /// It answers with a Status.
+    Status,
+    /// It answers with the object.
+    Object,
+    /// As [`Object`](Self::Object); before it goes the object is marked, and gets the time that it needs to stop.
+    Graceful,
 }
 
 /// What becomes of the dependents of a deleted object.

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::{call::Call, definition, effects, list, metadata, namespace, update};
 use crate::{
-    kind::{Kind, Propagation},
+    kind::{DeletionStyle, Kind, Propagation},
     object::Object,
     server::Shared,
     storage::{Document, Key, Mismatch},
-    wire::{DeleteOptions, List, ListOptions, Reply, Status},
+    wire::{DeleteOptions, List, ListOptions, Preconditions, Reply, Status},
 };
 
 /// `DELETE` of one object.
@@ -18,7 +18,7 @@ pub(super) fn delete(call: &Call) -> Result<Reply, Status> {
     let kind = &call.kind;
     match delete_object(&call.shared, kind, &call.key(), &call.info.name, &options)? {
         Deletion::Pending(document) => Ok(Reply::object(StatusCode::OK, kind, document)),
-        Deletion::Done(document) if kind.strategy.returns_deleted => {
+        Deletion::Done(document) if kind.strategy.deletion != DeletionStyle::Status => {
             Ok(Reply::object(StatusCode::OK, kind, document))
         }
         Deletion::Done(document) => {
@@ -72,20 +72,25 @@ pub(super) fn delete_object(
     options: &DeleteOptions,
 ) -> Result<Deletion, Status> {
     namespace::check_mortal(kind, name)?;
+    let mut preconditions = options.preconditions.clone();
     loop {
         let current = shared.store.get(&kind.prefix, key).ok_or_else(|| Status::not_found(kind, name))?;
         let old = Object::decode(&current);
-        check_preconditions(kind, &old, options)?;
+        check_preconditions(kind, &old, &preconditions)?;
         let new = marked(shared, kind, &old, options);
         let released = update::is_released(kind, &new);
+        // Whoever watches an object that may need time to stop sees that it is to go before it goes.
+        let goes = released && (!is_graceful(kind) || new == old);
         if options.dry_run {
-            return Ok(if released {
+            return Ok(if !released {
+                Deletion::Pending(new.encode().at(current.revision()))
+            } else if goes {
                 Deletion::Done(current)
             } else {
-                Deletion::Pending(new.encode().at(current.revision()))
+                Deletion::Done(new.encode().at(current.revision()))
             });
         }
-        let result = if released {
+        let result = if goes {
             shared.store.remove(&kind.prefix, key, current.revision()).map(Deletion::Done)
         } else {
             shared.store.replace(&kind.prefix, key, current.revision(), &new.encode()).map(Deletion::Pending)
@@ -97,7 +102,11 @@ pub(super) fn delete_object(
             }
             Ok(Deletion::Pending(document)) => {
                 effects::stored(shared, kind, key, &document);
-                return Ok(Deletion::Pending(document));
+                if !released {
+                    return Ok(Deletion::Pending(document));
+                }
+                // The mark has moved the version; the object is still the one that was meant.
+                preconditions = Preconditions { uid: Some(old.uid().to_owned()), resource_version: None };
             }
             Err(Mismatch { current: None }) => return Err(Status::not_found(kind, name)),
             Err(Mismatch { current: Some(_) }) => {}
@@ -117,14 +126,18 @@ fn marked(shared: &Shared, kind: &Kind, old: &Object, options: &DeleteOptions) -
         new.section("status").insert("phase".into(), "Terminating".into());
     }
     let grace = grace_period(kind, old, options);
-    if !old.is_terminating() {
-        metadata::mark_deleted(&mut new, shared.clock.now(), grace);
+    if kind.is("", "namespaces") {
+        if !old.is_terminating() {
+            metadata::mark_deleted(&mut new, shared.clock.now(), None);
+        }
+    } else if !old.is_terminating() {
+        metadata::mark_deleted(&mut new, shared.clock.now(), Some(grace));
     } else if grace
         < old.metadata().get("deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default()
     {
         // A second deletion can only shorten the grace period.
         let generation = old.generation();
-        metadata::mark_deleted(&mut new, shared.clock.now(), grace);
+        metadata::mark_deleted(&mut new, shared.clock.now(), Some(grace));
         if generation > 0 {
             new.metadata_mut().insert("generation".into(), generation.into());
         }
@@ -156,19 +169,23 @@ fn finalizers(kind: &Kind, old: &Object, options: &DeleteOptions) -> Vec<String>
     others
 }
 
+fn is_graceful(kind: &Kind) -> bool {
+    kind.strategy.deletion == DeletionStyle::Graceful
+}
+
 /// Pods that a node runs get time to stop.
 ///
 /// Source: core `pod.podStrategy.CheckGracefulDelete`.
 fn grace_period(kind: &Kind, old: &Object, options: &DeleteOptions) -> i64 {
     let finished = matches!(old.str_at("/status/phase"), "Succeeded" | "Failed");
-    if !kind.is("", "pods") || finished || old.str_at("/spec/nodeName").is_empty() {
+    if !is_graceful(kind) || finished || old.str_at("/spec/nodeName").is_empty() {
         return 0;
     }
     let own = old.at("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64);
     options.grace_period_seconds.or(own).unwrap_or_default().max(0)
 }
 
-fn check_preconditions(kind: &Kind, old: &Object, options: &DeleteOptions) -> Result<(), Status> {
+fn check_preconditions(kind: &Kind, old: &Object, preconditions: &Preconditions) -> Result<(), Status> {
     // Upstream names the kind, not the resource, in these.
     let conflict = |cause: String| {
         let dot = if kind.group.is_empty() { "" } else { "." };
@@ -181,7 +198,7 @@ fn check_preconditions(kind: &Kind, old: &Object, options: &DeleteOptions) -> Re
         );
         Err(status)
     };
-    if let Some(uid) = &options.preconditions.uid
+    if let Some(uid) = &preconditions.uid
         && uid != old.uid()
     {
         return conflict(format!(
@@ -190,7 +207,7 @@ fn check_preconditions(kind: &Kind, old: &Object, options: &DeleteOptions) -> Re
         ));
     }
     let version = old.meta("resourceVersion");
-    if let Some(wanted) = &options.preconditions.resource_version
+    if let Some(wanted) = &preconditions.resource_version
         && wanted != version
     {
         return conflict(format!(

@@ -64,6 +64,14 @@ pub(super) fn before_update(kind: &Kind, old: &Object, new: &mut Object, part: P
             None => metadata.remove(*field),
         };
     }
+    // A deletion is not taken back, and what is left out is what it was.
+    for field in IMMUTABLE {
+        if let Some(value) = old.metadata().get(*field)
+            && (*field == "deletionTimestamp" || !metadata.contains_key(*field))
+        {
+            metadata.insert((*field).into(), value.clone());
+        }
+    }
     (kind.strategy.default)(new);
     (kind.strategy.prepare_for_update)(new, old);
     if generation_goes_up(kind, old, new) {
@@ -98,18 +106,28 @@ pub(super) fn validate(kind: &Kind, new: &Object, old: Option<&Object>) -> Vec<F
             problems.push(FieldError::forbidden("metadata.finalizers", &detail));
         }
     }
+    if let Some(old) = old {
+        let differs = |field: &&&str| new.metadata().get(**field) != old.metadata().get(**field);
+        let changed = IMMUTABLE.iter().filter(differs);
+        problems
+            .extend(changed.map(|field| {
+                FieldError::immutable(&format!("metadata.{field}"), new.metadata().get(*field))
+            }));
+    }
     problems.extend(owner_references(new));
     problems
 }
 
-/// Marks an object as being deleted, to be removed `grace` seconds from now.
-pub(super) fn mark_deleted(object: &mut Object, now: Timestamp, grace: i64) {
-    let at = now.as_second().saturating_add(grace);
+/// Marks an object as being deleted, to be removed `grace` seconds from now; with `None` nobody has a say in when.
+pub(super) fn mark_deleted(object: &mut Object, now: Timestamp, grace: Option<i64>) {
+    let at = now.as_second().saturating_add(grace.unwrap_or_default());
     let at = Timestamp::from_second(at).unwrap_or(Timestamp::MAX);
     let generation = object.generation();
     let metadata = object.metadata_mut();
     metadata.insert("deletionTimestamp".into(), rfc3339(at).into());
-    metadata.insert("deletionGracePeriodSeconds".into(), grace.into());
+    if let Some(grace) = grace {
+        metadata.insert("deletionGracePeriodSeconds".into(), grace.into());
+    }
     if generation > 0 {
         metadata.insert("generation".into(), (generation + 1).into());
     }
@@ -205,14 +223,10 @@ fn drop_empty(metadata: &mut Map<String, Value>) {
 }
 
 /// Fields that a client's write cannot change.
-const OWNED_BY_SERVER: &[&str] = &[
-    "uid",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "selfLink",
-];
+const OWNED_BY_SERVER: &[&str] = &["generation", "creationTimestamp", "selfLink"];
+
+/// Fields that a client may repeat or leave out. Others than those that are stored are an error.
+const IMMUTABLE: &[&str] = &["uid", "deletionTimestamp", "deletionGracePeriodSeconds"];
 
 /// Refuses what `problems` lists.
 pub(super) fn refuse(kind: &Kind, name: &str, problems: &[FieldError]) -> Result<(), Status> {
@@ -260,7 +274,7 @@ mod tests {
         let kind = Kinds::new().current().find("", "v1", "configmaps").unwrap().clone();
         let old = object(&json!({"metadata": {"uid": "u", "creationTimestamp": "t", "labels": {"a": "b"}}}));
         let mut new = object(&json!({"metadata": {"uid": "", "creationTimestamp": null, "labels": {},
-            "deletionTimestamp": "now", "selfLink": "x"}}));
+            "selfLink": "x"}}));
         before_update(&kind, &old, &mut new, Part::Main);
         assert_eq!(Value::from(new.0), json!({"metadata": {"uid": "u", "creationTimestamp": "t"}}));
     }

@@ -60,8 +60,11 @@ fn write(
             );
         }
         let mut object = seen.clone();
-        let version = scale.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
-        object.metadata_mut().insert("resourceVersion".into(), version);
+        // Without a version, the write is made of what is there.
+        let version = scale.pointer("/metadata/resourceVersion").and_then(Value::as_str).unwrap_or_default();
+        if !version.is_empty() {
+            object.metadata_mut().insert("resourceVersion".into(), version.into());
+        }
         set(&mut object, &paths.replicas, replicas);
         Ok(object)
     })?;

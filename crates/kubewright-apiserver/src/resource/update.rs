@@ -30,12 +30,9 @@ pub(super) fn update(call: &Call, part: Part) -> Result<Reply, Status> {
     if missing && part == Part::Main && call.kind.strategy.create_on_update {
         return create_instead(call, sent, options);
     }
-    let document = modify(call, part, options, |_| {
-        let object = sent.clone();
-        if object.meta("resourceVersion").is_empty() && !call.kind.strategy.unconditional_update {
-            return Err(no_resource_version(&call.kind, &call.info.name));
-        }
-        Ok(object)
+    let document = modify(call, part, options, |seen| {
+        check_uid(call, seen, &sent)?;
+        Ok(sent.clone())
     })?;
     Ok(Reply::object(StatusCode::OK, &call.kind, document))
 }
@@ -58,7 +55,8 @@ pub(super) fn modify(
         let mut seen = old.clone();
         kind.to_shown(&mut seen);
         let mut new = change(&seen)?;
-        check_identity(call, &old, &mut new)?;
+        check_place(call, &mut new)?;
+        check_version(call, &old, &new)?;
         kind.to_storage(&mut new);
         metadata::before_update(kind, &old, &mut new, part);
         let mut problems = metadata::validate(kind, &new, Some(&old));
@@ -122,23 +120,57 @@ fn check_place(call: &Call, new: &mut Object) -> Result<(), Status> {
     create::check_namespace(call, new)
 }
 
-/// The object is the one in the path, and the one that is stored, at its current version.
-fn check_identity(call: &Call, old: &Object, new: &mut Object) -> Result<(), Status> {
-    let kind = &call.kind;
-    check_place(call, new)?;
-    let (given, stored) = (new.meta("resourceVersion"), old.meta("resourceVersion"));
-    if !given.is_empty() && given != stored {
-        return Err(Status::modified(kind, &call.info.name));
+/// A replacement that names an object means this one, whatever version it has.
+///
+/// Source: apiserver `storage.Preconditions.Check`, in whose words `Key` is where etcd keeps the object.
+fn check_uid(call: &Call, old: &Object, sent: &Object) -> Result<(), Status> {
+    if sent.uid().is_empty() || sent.uid() == old.uid() {
+        return Ok(());
     }
-    if !new.uid().is_empty() && new.uid() != old.uid() {
-        let cause = format!(
-            "Precondition failed: UID in precondition: {}, UID in object meta: {}",
-            new.uid(),
-            old.uid()
-        );
-        return Err(Status::conflict(kind, &call.info.name, &cause));
+    let cause = format!(
+        "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {}, UID in object meta: {}",
+        registry_key(&call.kind, &call.key()),
+        sent.uid(),
+        old.uid()
+    );
+    Err(Status::conflict(&call.kind, &call.info.name, &cause))
+}
+
+/// A write that says which version it was made of was made of the current one.
+fn check_version(call: &Call, old: &Object, new: &Object) -> Result<(), Status> {
+    let given = new.meta("resourceVersion");
+    if given.is_empty() || given == "0" {
+        return if call.kind.strategy.unconditional_update {
+            Ok(())
+        } else {
+            Err(no_resource_version(&call.kind, &call.info.name))
+        };
     }
-    Ok(())
+    if given.parse::<u64>().is_err() {
+        let text = format!("strconv.ParseUint: parsing {given:?}: invalid syntax");
+        return Err(Status::new(StatusCode::INTERNAL_SERVER_ERROR, "", text));
+    }
+    if given == old.meta("resourceVersion") {
+        Ok(())
+    } else {
+        Err(Status::modified(&call.kind, &call.info.name))
+    }
+}
+
+/// Where the real server keeps an object in etcd.
+///
+/// Source: the storage of each kind in kubernetes `pkg/registry`.
+fn registry_key(kind: &Kind, key: &Key) -> String {
+    let place = match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "services") => "services/specs",
+        ("", "endpoints") => "services/endpoints",
+        ("", "nodes") => "minions",
+        ("networking.k8s.io", "ingresses") => "ingress",
+        ("apiextensions.k8s.io", _) => &kind.prefix,
+        _ if kind.is_custom => &kind.prefix,
+        (_, plural) => plural,
+    };
+    format!("/registry/{place}/{key}")
 }
 
 fn create_instead(call: &Call, sent: Object, options: WriteOptions) -> Result<Reply, Status> {

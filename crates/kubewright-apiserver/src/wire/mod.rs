@@ -19,7 +19,9 @@ pub(crate) use content::{
     patch_type,
 };
 pub(crate) use field_error::FieldError;
-pub(crate) use options::{DeleteOptions, ListOptions, VersionMatch, WriteOptions, parse_query};
+pub(crate) use options::{
+    DeleteOptions, ListOptions, Preconditions, VersionMatch, WriteOptions, parse_query,
+};
 pub(crate) use reply::{List, Reply, json_response, metadata_only, respond, text_response};
 pub use request::{RequestInfo, ResourceInfo, Verb};
 pub use status::Status;

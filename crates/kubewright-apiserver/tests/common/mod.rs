@@ -2,7 +2,10 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
+use bytes::Bytes;
 use futures::{Stream, StreamExt};
+use http::{Method, Request, header};
+use http_body_util::{BodyExt, Full};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client, ResourceExt,
@@ -10,12 +13,49 @@ use kube::{
 };
 use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
+use tower_service::Service;
 
 /// A server and a client at its first door.
 pub fn start() -> (ApiServer, Client) {
     let server = ApiServer::builder().build();
     let client = Client::new(server.service(), "default");
     (server, client)
+}
+
+/// The code and the body of the answer to a request that no client would make up.
+pub async fn send(
+    server: &ApiServer,
+    method: Method,
+    path: &str,
+    content_type: &str,
+    body: Vec<u8>,
+) -> (u16, Value) {
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header(header::CONTENT_TYPE, content_type)
+        .body(Full::new(Bytes::from(body)));
+    let response = server.service().call(request.unwrap()).await.unwrap();
+    let code = response.status().as_u16();
+    let answer = response.into_body().collect().await.unwrap().to_bytes();
+    (code, serde_json::from_slice(&answer).unwrap())
+}
+
+/// [`send`] of JSON; a `PATCH` is a merge patch.
+pub async fn send_json(server: &ApiServer, method: Method, path: &str, body: Value) -> (u16, Value) {
+    let content_type =
+        if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
+    let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+    send(server, method, path, content_type, body).await
+}
+
+/// The lines of a watch that goes on from `version` and ends by itself.
+pub async fn events_after(server: &ApiServer, path: &str, version: &Value) -> Vec<Value> {
+    let version = version.as_str().unwrap();
+    let uri = format!("{path}?watch=true&timeoutSeconds=1&resourceVersion={version}");
+    let request = Request::get(uri).body(Full::<Bytes>::default()).unwrap();
+    let body = server.service().call(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
+    serde_json::Deserializer::from_slice(&body).into_iter().map(Result::unwrap).collect()
 }
 
 /// Any kind, by its words.
