@@ -31,11 +31,11 @@
 //!
 //! # What it does not do yet
 //! It does not validate, default or prune by schema beyond a few certain rules, and strict field validation finds
-//! nothing. Strategic merge patch, server-side apply and protobuf bodies are refused with 415. Everybody who gets in
-//! is an administrator. No webhook is called.
+//! nothing. Strategic merge patch and server-side apply are refused with 415. Everybody who gets in is an administrator.
+//! No webhook is called.
 //!
 //! # Features
-//! - `bin` (default): the `kubewright-apiserver` program. The library is the same without it.
+//! - `bin`: the `kubewright-apiserver` program. The library is the same without it.
 
 mod auth;
 mod clock;
@@ -57,7 +57,10 @@ mod wire;
 
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use controllers::{Controllers, RunningControllers};
-pub use door::{ApiService, CertificateError, ListenError, ListenOptions, Listener, ServiceError, Transport};
+pub use door::{
+    ApiService, CertificateError, ListenError, ListenOptions, Listener, ServiceError, ServingCertificate,
+    Transport,
+};
 pub use fault::{Fault, FaultHandle, Faults};
 pub use server::{ApiServer, ApiServerBuilder};
 pub use wire::{Body, BodyError, RequestInfo, ResourceInfo, Status, Verb};

@@ -21,7 +21,7 @@ use tower_service::Service;
 use tracing::debug;
 
 use super::{
-    certificates::{CertificateError, Certificates},
+    certificates::{CertificateError, Certificates, ServingCertificate},
     kubeconfig::kubeconfig,
     service::ApiService,
 };
@@ -37,13 +37,20 @@ pub struct ListenOptions {
     pub transport: Transport,
     /// What clients have to say. Default: `None`, a random token.
     pub token: Option<String>,
+    /// What the listener shows with TLS. Default: `None`, a certificate from a CA that is made for this listener.
+    pub certificate: Option<ServingCertificate>,
+    /// CAs in PEM. A client with a certificate from one of them needs no token. Default: none.
+    ///
+    /// # Differences from Go
+    /// A certificate from another CA ends the TLS handshake; kube-apiserver answers 401.
+    pub client_ca: Option<String>,
 }
 
 /// How a connection is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Transport {
-    /// TLS with a certificate from a CA that is made for this listener.
+    /// TLS, with the [certificate](ListenOptions::certificate) of the options.
     Tls,
     /// Nothing. Only on loopback addresses, for measurements and for clients that cannot be taught a CA.
     Plain,
@@ -51,7 +58,13 @@ pub enum Transport {
 
 impl Default for ListenOptions {
     fn default() -> Self {
-        Self { address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), transport: Transport::Tls, token: None }
+        Self {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            transport: Transport::Tls,
+            token: None,
+            certificate: None,
+            client_ca: None,
+        }
     }
 }
 
@@ -60,6 +73,7 @@ impl Default for ListenOptions {
 #[must_use = "dropping the listener closes it"]
 pub struct Listener {
     address: SocketAddr,
+    transport: Transport,
     token: String,
     ca: Option<String>,
     closing: CancellationToken,
@@ -82,9 +96,9 @@ pub enum ListenError {
     /// Plain HTTP stays on this machine; the caller takes TLS or a loopback address.
     #[error("refusing plain http on {0}, which is no loopback address")]
     PlainBeyondLoopback(SocketAddr),
-    /// The certificates could not be made. This is a fault of ours.
-    #[error("failed to make the certificates")]
-    Certificates(#[source] CertificateError),
+    /// The certificates could not be made, or those that were given cannot be used.
+    #[error("failed to prepare the certificates")]
+    Certificates(#[from] CertificateError),
 }
 
 impl Listener {
@@ -95,17 +109,23 @@ impl Listener {
         let bind = |source| ListenError::Bind { address: options.address, source };
         let listener = TcpListener::bind(options.address).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
-        let certificates = match options.transport {
-            Transport::Tls => Some(Certificates::generate(address.ip()).map_err(ListenError::Certificates)?),
-            Transport::Plain => None,
+        let (acceptor, ca) = match options.transport {
+            Transport::Tls => {
+                let mut certificates = match &options.certificate {
+                    Some(given) => Certificates::given(given)?,
+                    None => Certificates::generate(address.ip())?,
+                };
+                let ca = certificates.ca.take();
+                (Some(certificates.acceptor(options.client_ca.as_deref())?), ca)
+            }
+            Transport::Plain => (None, None),
         };
         let token = options.token.unwrap_or_else(|| shared.identity.uid());
         let closing = CancellationToken::new();
         let service = ApiService::new(shared, Authenticator::Token(token.clone()), closing.clone());
-        let acceptor = certificates.as_ref().map(|certificates| certificates.acceptor.clone());
         let mut task = JoinSet::new();
         task.spawn(accept(listener, acceptor, service, closing.clone()));
-        Ok(Self { address, token, ca: certificates.map(|certificates| certificates.ca), closing, task })
+        Ok(Self { address, transport: options.transport, token, ca, closing, task })
     }
 
     /// Where the door is.
@@ -115,7 +135,10 @@ impl Listener {
 
     /// The address as a URL, `https://127.0.0.1:43210`.
     pub fn url(&self) -> String {
-        let scheme = if self.ca.is_some() { "https" } else { "http" };
+        let scheme = match self.transport {
+            Transport::Tls => "https",
+            Transport::Plain => "http",
+        };
         format!("{scheme}://{}", self.address)
     }
 
@@ -124,7 +147,7 @@ impl Listener {
         &self.token
     }
 
-    /// The certificate of the CA in PEM; `None` for plain HTTP.
+    /// The certificate of the CA that was made for this listener, in PEM; `None` for plain HTTP and for a certificate that was given.
     pub fn ca_certificate(&self) -> Option<&str> {
         self.ca.as_deref()
     }
@@ -195,7 +218,12 @@ async fn connection(
                 handshake = acceptor.accept(stream) => handshake,
             };
             match handshake {
-                Ok(stream) => serve(stream, service, closing).await,
+                Ok(stream) => {
+                    // Verified by the handshake: nobody gets here with a certificate of another CA.
+                    let known = stream.get_ref().1.peer_certificates().is_some();
+                    let service = if known { service.trusting() } else { service };
+                    serve(stream, service, closing).await;
+                }
                 Err(error) => debug!(%error, "failed to shake hands"),
             }
         }

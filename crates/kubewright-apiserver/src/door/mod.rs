@@ -8,6 +8,6 @@ mod listen;
 mod route;
 mod service;
 
-pub use certificates::CertificateError;
+pub use certificates::{CertificateError, ServingCertificate};
 pub use listen::{ListenError, ListenOptions, Listener, Transport};
 pub use service::{ApiService, ServiceError};

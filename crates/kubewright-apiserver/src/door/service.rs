@@ -40,6 +40,12 @@ impl ApiService {
     pub(crate) fn new(shared: Arc<Shared>, authenticator: Authenticator, closing: CancellationToken) -> Self {
         Self(Door { shared, authenticator, closing })
     }
+
+    /// The same service for a caller whom the connection has made known already.
+    pub(super) fn trusting(mut self) -> Self {
+        self.0.authenticator = Authenticator::trusting();
+        self
+    }
 }
 
 impl<B> Service<Request<B>> for ApiService

@@ -1,21 +1,25 @@
-//! `kubewright-apiserver`: the API server as a program.
+//! The API server under its own name.
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     net::SocketAddr,
     path::{Path, PathBuf},
 };
 
 use anyhow::Context;
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use kubewright_apiserver::{ApiServer, Controllers, ListenOptions, Transport};
-use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{assets, stop::Stop};
 
 /// A Kubernetes API server in one small program. What it stores is gone when it stops.
 #[derive(Debug, Parser)]
-#[command(name = "kubewright-apiserver", version)]
-struct Options {
+#[command(name = "kubewright-apiserver", version, args_conflicts_with_subcommands = true)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
     /// Where to listen; port 0 takes any free one.
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
     listen: SocketAddr,
@@ -37,14 +41,13 @@ struct Options {
     token: Option<String>,
 }
 
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    log();
-    let options = Options::parse();
-    // Before anything is printed, so that whoever reads the address may also stop the program.
-    let mut terminate = signal(SignalKind::terminate()).context("failed to listen for SIGTERM")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("failed to listen for SIGINT")?;
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Assets(assets::Options),
+}
 
+pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
+    let stop = Stop::listen()?;
     let server = ApiServer::builder().build();
     let mut listen = ListenOptions::default();
     listen.address = options.listen;
@@ -63,25 +66,12 @@ async fn main() -> anyhow::Result<()> {
     }
     println!("listening on {}", listener.url());
 
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
+    stop.asked().await;
     listener.shutdown().await;
     if let Some(controllers) = controllers {
         controllers.shutdown().await;
     }
     Ok(())
-}
-
-/// Logs what `RUST_LOG` asks for, errors without it; coloured on a terminal, unless `NO_COLOR` is set.
-fn log() {
-    let coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
-        .with_ansi(coloured)
-        .with_writer(io::stderr)
-        .init();
 }
 
 /// Writes a file that nobody else may read: it holds the token.
