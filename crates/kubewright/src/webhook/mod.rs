@@ -4,8 +4,10 @@
 
 pub mod admission;
 mod builder;
+mod certificates;
 mod metrics;
 pub mod server;
 
 pub use builder::Webhook;
+pub use certificates::{ManageError, SelfManagedCertificates, WebhookTarget};
 pub use server::{WebhookServer, WebhookServerOptions};

@@ -13,7 +13,7 @@ use kubewright::{
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::{
     ClientConfig, RootCertStore,
-    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, ServerName},
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -170,4 +170,21 @@ pub async fn exchange(mut stream: TlsStream<TcpStream>, path: &str, body: &str) 
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await?;
     Ok(answer)
+}
+
+/// A connection of a client that trusts `roots` alone.
+pub async fn connect(
+    roots: &[CertificateDer<'static>],
+    address: SocketAddr,
+    name: &'static str,
+) -> std::io::Result<TlsStream<TcpStream>> {
+    let mut store = RootCertStore::empty();
+    for root in roots {
+        store.add(root.clone()).unwrap();
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_root_certificates(store).with_no_client_auth();
+    let stream = TcpStream::connect(address).await.unwrap();
+    TlsConnector::from(Arc::new(config)).connect(ServerName::try_from(name).unwrap(), stream).await
 }

@@ -3,5 +3,6 @@
 #![allow(unreachable_pub, reason = "a test is one crate")]
 
 mod admission;
+mod certificates;
 mod house;
 mod server;

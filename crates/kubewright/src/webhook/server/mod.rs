@@ -2,8 +2,9 @@
 
 mod calls;
 mod options;
+mod provider;
 
-use std::{borrow::Cow, io, net::SocketAddr, sync::Arc};
+use std::{borrow::Cow, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -17,12 +18,15 @@ use tower_service::Service;
 
 pub use options::WebhookServerOptions;
 
-use self::calls::{Calls, Route};
+use self::{
+    calls::{Calls, Route},
+    provider::{Provider, Trouble},
+};
 use super::metrics::PathMetrics;
 use crate::{
     BoxError, error,
     http_server::{
-        Budget, Endpoint, Mounted, RegisterError, Routes, Serving, Shown, TlsError, read_files, server_config,
+        Budget, Endpoint, Mounted, RegisterError, Routes, Serving, Shown, TlsError, server_config,
     },
     manager::Runnable,
     metrics::Registry,
@@ -64,6 +68,7 @@ struct Shared {
     options: Arc<WebhookServerOptions>,
     routes: Routes<Route>,
     shown: Arc<Shown>,
+    trouble: Trouble,
     address: watch::Sender<Option<SocketAddr>>,
 }
 
@@ -95,6 +100,9 @@ pub enum NotReady {
     /// It has no certificate that a client would accept. The text gives the reason with its causes.
     #[error("webhook server has no valid certificate: {0}")]
     Certificate(String),
+    /// It manages its certificates itself, and could not have the API server trust them. The text gives the reason with its causes.
+    #[error("webhook server is not trusted: {0}")]
+    Untrusted(String),
 }
 
 impl WebhookServer {
@@ -104,6 +112,7 @@ impl WebhookServer {
             options: Arc::new(options),
             routes: Routes::default(),
             shown: Arc::default(),
+            trouble: Trouble::default(),
             address: watch::Sender::new(None),
         };
         Self { shared: Arc::new(shared) }
@@ -149,14 +158,18 @@ impl WebhookServer {
     /// Whether the API server could call this server now.
     ///
     /// # Errors
-    /// [`NotReady`] with the reason: it does not listen, or has no certificate, or one that has expired.
+    /// [`NotReady`] with the reason: it does not listen, or has no certificate, or one that has expired, or one that the API server could not be told to trust.
+    /// It does not wait for webhook configurations that do not exist yet, so that they may be applied after the operator is ready.
     ///
     /// Source: controller-runtime `webhook.Server.StartedChecker`, which accepts any certificate.
     pub fn ready(&self) -> Result<(), NotReady> {
         if self.shared.address.borrow().is_none() {
             return Err(NotReady::NotListening);
         }
-        self.shared.shown.check(Timestamp::now(), |reason| NotReady::Certificate(error::chain(reason)))
+        let trouble = &self.shared.trouble;
+        let refused = |reason: &_| trouble.failed().unwrap_or_else(|| error::chain(reason));
+        self.shared.shown.check(Timestamp::now(), |reason| NotReady::Certificate(refused(reason)))?;
+        trouble.untrusted().map_or(Ok(()), |reason| Err(NotReady::Untrusted(reason)))
     }
 
     /// Serves until `cancel` fires, then lets the requests finish that it has.
@@ -169,7 +182,8 @@ impl WebhookServer {
     pub async fn start(self, cancel: CancellationToken) -> Result<(), ServeError> {
         let options = self.shared.options.clone();
         let bind = |source| ServeError::Bind { address: options.address, source };
-        self.load().await;
+        let mut provider = Provider::new(&options);
+        let wait = self.look(&mut provider).await;
         let client_ca = options.client_ca.as_ref().map(|path| options.certificate_directory.join(path));
         let tls = server_config(self.shared.shown.clone(), client_ca.as_deref()).await?;
         let listener = TcpListener::bind(options.address).await.map_err(bind)?;
@@ -193,23 +207,20 @@ impl WebhookServer {
         tokio::select! {
             () = &mut serving => {}
             // It goes on while the server drains.
-            never = self.reload() => match never {},
+            never = self.keep_looking(provider, wait) => match never {},
         }
         Ok(())
     }
 
-    async fn reload(&self) -> std::convert::Infallible {
+    async fn keep_looking(&self, mut provider: Provider, mut wait: Duration) -> std::convert::Infallible {
         loop {
-            tokio::time::sleep(self.shared.options.reload_interval).await;
-            self.load().await;
+            tokio::time::sleep(wait).await;
+            wait = self.look(&mut provider).await;
         }
     }
 
-    async fn load(&self) {
-        let options = &self.shared.options;
-        let directory = &options.certificate_directory;
-        let (chain, key) = (directory.join(&options.certificate_name), directory.join(&options.key_name));
-        self.shared.shown.offer(read_files(&chain, &key).await);
+    async fn look(&self, provider: &mut Provider) -> Duration {
+        provider.look(&self.shared.options, &self.shared.shown, &self.shared.trouble).await
     }
 }
 

@@ -9,6 +9,7 @@ use std::{
 use crate::{
     http_server::Limits,
     metrics::{self, Registry},
+    webhook::SelfManagedCertificates,
 };
 
 /// How a [`WebhookServer`](super::WebhookServer) listens, and what it refuses.
@@ -25,6 +26,8 @@ pub struct WebhookServerOptions {
     pub certificate_name: String,
     /// The file with the private key, PEM. Default: `tls.key`.
     pub key_name: String,
+    /// Certificates that the server makes for itself; the files are not read then. Default: `None`.
+    pub self_managed: Option<SelfManagedCertificates>,
     /// A file of CAs, PEM. With it, clients have to show a certificate that one of them signed. Default: `None`, any client.
     ///
     /// A relative path starts in `certificate_directory`.
@@ -54,6 +57,7 @@ impl Default for WebhookServerOptions {
             certificate_directory: std::env::temp_dir().join("k8s-webhook-server").join("serving-certs"),
             certificate_name: "tls.crt".to_owned(),
             key_name: "tls.key".to_owned(),
+            self_managed: None,
             client_ca: None,
             reload_interval: Duration::from_secs(10),
             max_connections: 512,
