@@ -4,6 +4,7 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use kube::Client;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
     fault::Faults,
     identity::Identity,
     kind::{Kinds, Registry},
-    resource::{Expiry, ServiceAddresses, Settling, create_initial_namespaces},
+    resource::{Expiry, ServiceAddresses, Settling, bootstrap},
     storage::{Limits, Store},
 };
 
@@ -98,7 +99,8 @@ impl ApiServer {
     #[allow(clippy::unused_async, reason = "the tasks need a runtime, and whoever awaits has one")]
     pub async fn start_controllers(&self, controllers: Controllers) -> RunningControllers {
         let client = Client::new(self.service(), "default");
-        RunningControllers::start(&client, self.shared.clock.clone(), controllers)
+        let root_certificate = self.shared.root_certificate.subscribe();
+        RunningControllers::start(&client, &self.shared.clock, root_certificate, controllers)
     }
 
     /// What the server takes the time from: for whatever else in a test has to agree with its timestamps.
@@ -184,7 +186,7 @@ impl ApiServerBuilder {
         self
     }
 
-    /// The server, with the namespaces that every cluster has.
+    /// The server, with what every cluster has: four namespaces and the Service `kubernetes`.
     #[must_use]
     pub fn build(self) -> ApiServer {
         let identity = self.seed.map_or_else(Identity::random, Identity::seeded);
@@ -202,8 +204,9 @@ impl ApiServerBuilder {
             faults: Faults::default(),
             addresses: ServiceAddresses::default(),
             bookmark_interval: self.bookmark_interval,
+            root_certificate: watch::Sender::default(),
         });
-        create_initial_namespaces(&shared);
+        bootstrap(&shared);
         ApiServer { shared }
     }
 }
@@ -220,6 +223,8 @@ pub(crate) struct Shared {
     pub(crate) faults: Faults,
     pub(crate) addresses: ServiceAddresses,
     pub(crate) bookmark_interval: Duration,
+    /// The certificate, in PEM, of the CA of the last door that was opened; empty before.
+    pub(crate) root_certificate: watch::Sender<String>,
 }
 
 impl Shared {

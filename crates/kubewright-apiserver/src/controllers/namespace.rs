@@ -2,7 +2,7 @@
 //!
 //! Source: kube-controller-manager `namespace/deletion`.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Namespace;
@@ -11,53 +11,39 @@ use kube::{
     api::{ApiResource, DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::json;
-use tokio::{sync::mpsc, task::JoinSet, time::sleep};
 use tracing::debug;
 
 use super::{
     content::Content,
-    follow::{CHANGES, Change, Metadata, RETRY, Resource, follow},
+    follow::{Metadata, Resource},
+    settle::Settle,
 };
 use crate::clock::Clock;
 
-/// Runs until it is dropped.
-pub(super) async fn run(client: Client, clock: Arc<dyn Clock>) {
-    let (sender, mut receiver) = mpsc::channel(CHANGES);
-    let namespaces = Resource { api: ApiResource::erase::<Namespace>(&()), namespaced: false };
-    // Dropped with the controller, and the watch with it.
-    let mut watches = JoinSet::new();
-    watches.spawn(follow(client.clone(), namespaces, sender));
-    let mut pending = BTreeSet::new();
-    loop {
-        tokio::select! {
-            biased;
-            Some((_, change)) = receiver.recv() => note(&mut pending, change),
-            () = sleep(RETRY), if !pending.is_empty() => {}
-        }
-        if receiver.is_empty() {
-            for name in std::mem::take(&mut pending) {
-                match empty(&client, &name, clock.now()).await {
-                    Ok(true) => {}
-                    Ok(false) => _ = pending.insert(name),
-                    Err(error) => {
-                        debug!(%error, namespace = %name, "failed to empty a namespace; trying again");
-                        pending.insert(name);
-                    }
-                }
-            }
-        }
-    }
+/// Empties namespaces that are being deleted, and lets them go.
+pub(super) struct NamespaceEnd {
+    pub(super) client: Client,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
-fn note(pending: &mut BTreeSet<String>, change: Change) {
-    let is_terminating = |object: &Metadata| object.metadata.deletion_timestamp.is_some();
-    match change {
-        Change::Listed(objects) => {
-            pending.extend(objects.iter().filter(|object| is_terminating(object)).map(ResourceExt::name_any));
+impl Settle for NamespaceEnd {
+    /// A namespace.
+    type Place = String;
+
+    fn resources(&self) -> Vec<Resource> {
+        vec![Resource { api: ApiResource::erase::<Namespace>(&()), namespaced: false }]
+    }
+
+    fn place_of(&self, _: &Resource, object: &Metadata) -> Option<String> {
+        object.metadata.deletion_timestamp.is_some().then(|| object.name_any())
+    }
+
+    async fn settle(&self, name: &String) -> Result<bool, Error> {
+        let namespaces: Api<Namespace> = Api::all(self.client.clone());
+        if namespaces.get_metadata_opt(name).await?.is_none() {
+            return Ok(true);
         }
-        Change::Applied(object) if is_terminating(&object) => _ = pending.insert(object.name_any()),
-        Change::Deleted(object) => _ = pending.remove(&object.name_any()),
-        Change::Applied(_) => {}
+        empty(&self.client, name, self.clock.now()).await
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! No ReplicaSet and no Pod is made. It serves tests of controllers that wait for a Deployment.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
@@ -11,46 +11,35 @@ use kube::{
     api::{ApiResource, DynamicObject, Patch, PatchParams},
 };
 use serde_json::{Value, json};
-use tokio::{sync::mpsc, task::JoinSet, time::sleep};
-use tracing::debug;
 
-use super::follow::{CHANGES, Change, Metadata, RETRY, Resource, follow};
+use super::{
+    follow::{Metadata, Resource},
+    settle::Settle,
+};
 use crate::clock::{Clock, rfc3339};
 
-/// Runs until it is dropped.
-pub(super) async fn run(client: Client, clock: Arc<dyn Clock>) {
-    let (sender, mut receiver) = mpsc::channel(CHANGES);
-    let kind = ApiResource::erase::<Deployment>(&());
-    let deployments = Resource { api: kind.clone(), namespaced: true };
-    // Dropped with the controller, and the watch with it.
-    let mut watches = JoinSet::new();
-    watches.spawn(follow(client.clone(), deployments, sender));
-    let mut pending = BTreeSet::new();
-    loop {
-        tokio::select! {
-            biased;
-            Some((_, change)) = receiver.recv() => note(&mut pending, change),
-            () = sleep(RETRY), if !pending.is_empty() => {}
-        }
-        if receiver.is_empty() {
-            for (namespace, name) in std::mem::take(&mut pending) {
-                let api = Api::namespaced_with(client.clone(), &namespace, &kind);
-                // One that cannot be written is no reason to keep the others waiting.
-                if let Err(error) = settle(&api, &name, clock.now()).await {
-                    debug!(%error, %namespace, %name, "failed to settle a deployment; trying again");
-                    pending.insert((namespace, name));
-                }
-            }
-        }
-    }
+/// Declares Deployments available.
+pub(super) struct Workload {
+    pub(super) client: Client,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
-fn note(pending: &mut BTreeSet<(String, String)>, change: Change) {
-    let place = |object: &Metadata| (object.namespace().unwrap_or_default(), object.name_any());
-    match change {
-        Change::Listed(objects) => pending.extend(objects.iter().map(place)),
-        Change::Applied(object) => _ = pending.insert(place(&object)),
-        Change::Deleted(object) => _ = pending.remove(&place(&object)),
+impl Settle for Workload {
+    /// Namespace and name of a Deployment.
+    type Place = (String, String);
+
+    fn resources(&self) -> Vec<Resource> {
+        vec![Resource { api: ApiResource::erase::<Deployment>(&()), namespaced: true }]
+    }
+
+    fn place_of(&self, _: &Resource, object: &Metadata) -> Option<Self::Place> {
+        Some((object.namespace().unwrap_or_default(), object.name_any()))
+    }
+
+    async fn settle(&self, (namespace, name): &Self::Place) -> Result<bool, Error> {
+        let kind = ApiResource::erase::<Deployment>(&());
+        let api = Api::namespaced_with(self.client.clone(), namespace, &kind);
+        settle(&api, name, self.clock.now()).await.map(|()| true)
     }
 }
 

@@ -122,6 +122,9 @@ impl Listener {
         };
         let token = options.token.unwrap_or_else(|| shared.identity.uid());
         let closing = CancellationToken::new();
+        if let Some(ca) = &ca {
+            shared.root_certificate.send_replace(ca.clone());
+        }
         let service = ApiService::new(shared, Authenticator::Token(token.clone()), closing.clone());
         let mut task = JoinSet::new();
         task.spawn(accept(listener, acceptor, service, closing.clone()));

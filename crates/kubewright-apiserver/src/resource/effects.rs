@@ -1,6 +1,6 @@
 //! What a write to one kind means for the server itself.
 
-use super::{Expiry, definition};
+use super::{Expiry, bootstrap, definition};
 use crate::{
     kind::Kind,
     object::Object,
@@ -45,7 +45,9 @@ pub(super) fn stored(shared: &Shared, kind: &Kind, key: &Key, document: &Documen
 pub(super) fn removed(shared: &Shared, kind: &Kind, object: &Object) {
     if kind.is("", "services") {
         shared.addresses.release(object);
-    } else if kind.is("apiextensions.k8s.io", "customresourcedefinitions") {
+    }
+    bootstrap::removed(shared, kind, object);
+    if kind.is("apiextensions.k8s.io", "customresourcedefinitions") {
         definition::changed(shared);
     } else if kind.is_custom {
         definition::instance_removed(shared, &kind.group, &kind.plural);

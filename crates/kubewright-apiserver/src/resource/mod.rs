@@ -1,5 +1,6 @@
 //! The handlers: what each verb does to a resource, whatever its kind.
 
+mod bootstrap;
 mod call;
 mod create;
 mod definition;
@@ -15,8 +16,8 @@ mod service_address;
 mod update;
 mod watch;
 
+pub(crate) use bootstrap::bootstrap;
 pub(crate) use call::Call;
 pub(crate) use definition::Settling;
 pub(crate) use expiry::Expiry;
-pub(crate) use namespace::create_initial as create_initial_namespaces;
 pub(crate) use service_address::ServiceAddresses;

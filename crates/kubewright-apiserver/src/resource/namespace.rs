@@ -1,35 +1,17 @@
-//! What namespaces mean for other objects, and the ones that always exist.
+//! What namespaces mean for other objects.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::metadata;
 use crate::{
     kind::Kind,
-    object::Object,
     server::Shared,
     storage::{Guard, Key},
     wire::Status,
 };
 
-/// The namespaces that every cluster has.
-const INITIAL: &[&str] = &["default", "kube-node-lease", "kube-public", "kube-system"];
-
 /// Namespaces that cannot be deleted.
 const IMMORTAL: &[&str] = &["default", "kube-public", "kube-system"];
-
-/// Makes the namespaces that every cluster has.
-pub(crate) fn create_initial(shared: &Shared) {
-    let registry = shared.registry();
-    let Some(kind) = registry.find("", "v1", "namespaces") else { return };
-    for name in INITIAL {
-        let value = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        let mut object = Object(value.as_object().cloned().unwrap_or_default());
-        metadata::before_create(shared, kind, &mut object);
-        // The store is empty, so that no name is taken.
-        let _ = shared.store.create(&kind.prefix, &Key::new("", name), &object.encode(), &[]);
-    }
-}
 
 /// New objects need a namespace that is there to stay. The guard says that it still is when they are committed.
 ///

@@ -1,0 +1,69 @@
+//! What every cluster has from its start: its namespaces, and the Service under which its API server is reached.
+//!
+//! # Differences from Go
+//! What is deleted is there again before the deletion is answered, not within ten seconds or a minute.
+
+use serde_json::{Value, json};
+
+use super::{effects, metadata};
+use crate::{kind::Kind, object::Object, server::Shared, storage::Key};
+
+/// Makes what every cluster has, as far as it is missing.
+///
+/// Source: kube-apiserver `controlplane/controller/systemnamespaces`, `kubernetesservice`.
+pub(crate) fn bootstrap(shared: &Shared) {
+    for namespace in NAMESPACES {
+        make(shared, "namespaces", "", json!({"kind": "Namespace", "metadata": {"name": namespace}}));
+    }
+    make(shared, "services", "default", kubernetes_service());
+}
+
+/// An object was removed: makes it again if no cluster is without it.
+pub(super) fn removed(shared: &Shared, kind: &Kind, object: &Object) {
+    let is_bootstrap = match kind.plural.as_str() {
+        _ if !kind.group.is_empty() => false,
+        "namespaces" => NAMESPACES.contains(&object.name()),
+        "services" => (object.namespace(), object.name()) == ("default", "kubernetes"),
+        _ => false,
+    };
+    if is_bootstrap {
+        bootstrap(shared);
+    }
+}
+
+fn make(shared: &Shared, plural: &str, namespace: &str, value: Value) {
+    let registry = shared.registry();
+    let (Some(kind), Value::Object(fields)) = (registry.find("", "v1", plural), value) else { return };
+    let mut object = Object(fields);
+    object.0.insert("apiVersion".into(), "v1".into());
+    let key = Key::new(namespace, object.name());
+    if shared.store.get(&kind.prefix, &key).is_some() {
+        return;
+    }
+    metadata::before_create(shared, kind, &mut object);
+    // The address is taken only while the Service of a former cycle has it, and then so is the name.
+    if effects::before_create(shared, kind, &mut object, false).is_err() {
+        return;
+    }
+    if shared.store.create(&kind.prefix, &key, &object.encode(), &[]).is_err() {
+        effects::abandoned(shared, kind, &object);
+    }
+}
+
+/// In the process there is no port to lead to, and behind a door the client knows it.
+fn kubernetes_service() -> Value {
+    json!({
+        "kind": "Service",
+        "metadata": {
+            "name": "kubernetes", "namespace": "default",
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        "spec": {
+            "clusterIP": "10.0.0.1",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
+        },
+    })
+}
+
+/// Source: kubernetes `pkg/controlplane/apiserver.DefaultSystemNamespaces` and `default`.
+const NAMESPACES: &[&str] = &["default", "kube-node-lease", "kube-public", "kube-system"];
