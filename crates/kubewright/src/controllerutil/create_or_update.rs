@@ -1,6 +1,6 @@
 //! Brings one object to a desired state, whether it exists or not.
 
-use kube::{Resource, core::params::Patch};
+use kube::Resource;
 use serde::Serialize;
 
 use super::{difference::Difference, edit::Original, mutate::MutateResult, write};
@@ -127,45 +127,10 @@ where
     Ok(match Change::prepare(&objects, object, mutate).await? {
         Change::Create(object) => (objects.create(&object).await?, OperationResult::Created),
         Change::None(object) => (object, OperationResult::Unchanged),
-        Change::Update { key, object, difference } => patch(&objects, &key, object, &difference).await?,
+        Change::Update { key, object, difference } => {
+            write::patch(&objects, &key, object, &difference).await?
+        }
     })
-}
-
-async fn patch<K: View + Resource>(
-    objects: &Objects<'_, K>,
-    key: &ObjectKey,
-    object: K,
-    difference: &Difference,
-) -> Result<(K, OperationResult), ClientError> {
-    if write::is_idle(objects, difference) {
-        return Ok((object, OperationResult::Unchanged));
-    }
-    let (main, status) = difference.patches();
-    let (uid, read_at) = (difference.uid(), difference.resource_version());
-    let mut done = (object, OperationResult::Unchanged);
-    let mut version = read_at.map(ToOwned::to_owned);
-    if let Some(main) = main {
-        // The status is of the state that was read: what comes before its patch must not be of a later one.
-        let condition = read_at.filter(|_| main.touches_list || status.is_some());
-        let stored = objects.patch(key, &Patch::Merge(main.of_object(uid, condition))).await?;
-        let result = write::result(read_at, &stored, OperationResult::Updated);
-        version = stored.meta().resource_version.clone();
-        done = (stored, result);
-    }
-    if let Some(status) = status {
-        let patch = status.of_object(uid, version.as_deref());
-        let stored = objects.status().patch(key, &Patch::Merge(patch)).await?;
-        let result = match done.1 {
-            OperationResult::Unchanged => OperationResult::UpdatedStatusOnly,
-            _ => OperationResult::UpdatedStatus,
-        };
-        done.1 = if stored.meta().resource_version == version { done.1 } else { result };
-        done.0 = stored;
-    }
-    if done.1 == OperationResult::Unchanged {
-        write::remember_idle(objects, difference);
-    }
-    Ok(done)
 }
 
 enum Change<K> {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 /// A document as it was read, and as it should become.
 #[derive(Debug)]
-pub(super) struct Difference {
+pub(crate) struct Difference {
     pub(super) read: Value,
     pub(super) wanted: Value,
 }
@@ -60,6 +60,11 @@ impl Difference {
 
     pub(super) fn resource_version(&self) -> Option<&str> {
         metadata(&self.read, "resourceVersion")
+    }
+
+    /// Whether the document that was read has finalizers.
+    pub(super) fn has_finalizers(&self) -> bool {
+        self.read.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|all| !all.is_empty())
     }
 }
 

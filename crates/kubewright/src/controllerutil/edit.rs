@@ -17,8 +17,8 @@ use crate::{
 };
 
 /// An object as it was read: as its type, and as the document that the API server sent.
-pub(super) struct Original<K> {
-    pub(super) object: Arc<K>,
+pub(crate) struct Original<K> {
+    pub(crate) object: Arc<K>,
     source: Source,
 }
 
@@ -28,7 +28,7 @@ enum Source {
 }
 
 impl<K: View + Resource + Serialize> Original<K> {
-    pub(super) async fn cached(objects: &Objects<'_, K>, key: &ObjectKey) -> Result<Self, ClientError> {
+    pub(crate) async fn cached(objects: &Objects<'_, K>, key: &ObjectKey) -> Result<Self, ClientError> {
         let entry = objects.entry(key).await?;
         let object = entry.decode().map_err(CacheError::from)?;
         Ok(Self { object, source: Source::Cached(entry) })
@@ -44,7 +44,7 @@ impl<K: View + Resource + Serialize> Original<K> {
     }
 
     /// What `edited` changes of the object; `None` if nothing.
-    pub(super) fn difference(
+    pub(crate) fn difference(
         &self,
         kind: &Kind,
         key: &ObjectKey,

@@ -13,7 +13,9 @@ mod typed;
 mod write;
 
 pub(crate) use difference::graft;
+pub(crate) use edit::Original;
 pub(crate) use typed::pair as typed_pair;
+pub(crate) use write::patch;
 
 pub use create_or_update::{CreateOrUpdateError, OperationResult, create_or_patch, create_or_update};
 pub use finalizers::{

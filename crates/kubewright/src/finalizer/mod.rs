@@ -2,136 +2,98 @@
 //!
 //! [`controllerutil`] has the single steps; [`Finalizers`] is for objects with several of them.
 
+mod error;
+
 use std::{collections::BTreeMap, fmt, pin::Pin};
 
 use kube::Resource;
+use serde::Serialize;
 
-use crate::{BoxError, controllerutil};
+pub use self::error::{AlreadyRegistered, FinalizeError, FinalizersError};
+use crate::{
+    BoxError,
+    client::{Objects, Optional as _},
+    controllerutil::{self, Original},
+    object::{ObjectKey, View},
+};
 
 /// Cleans up before an object goes.
 ///
 /// Source: controller-runtime `finalizer.Finalizer`.
+///
+/// # Differences from Go
+/// It does not say what it has changed: [`Finalizers`] sees that, and writes it.
 pub trait Finalizer<K>: Send + Sync + 'static {
-    /// Cleans up. May change `object`'s metadata and status, and says so. Called again after an error, or if the process ended before the
-    /// caller had written the object.
+    /// Cleans up. May change `object`, its status included, to tell how far it is.
+    ///
+    /// Called again after an error, and also if the object could not be written afterwards: what is cleaned up already is no error.
     ///
     /// # Errors
-    /// Any error becomes a [`Failure`]; one that has changed the object as well says so in [`Failure::with_changes`].
-    fn finalize(&self, object: &mut K) -> impl Future<Output = Result<Changes, Failure>> + Send;
+    /// Any error keeps the finalizer on the object. What `object` tells is written all the same.
+    fn finalize(&self, object: &mut K) -> impl Future<Output = Result<(), BoxError>> + Send;
 }
 
-/// Which parts of an object were changed, in memory, and are to be written by the caller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Changes {
-    /// Metadata or spec: an ordinary write.
-    pub updated: bool,
-    /// Status: a write of the status.
-    pub status_updated: bool,
-}
-
-impl Changes {
-    /// Nothing was changed.
-    pub fn none() -> Self {
-        Self::default()
-    }
-
-    /// Metadata or spec was changed.
-    #[must_use]
-    pub fn updated(self) -> Self {
-        Self { updated: true, ..self }
-    }
-
-    /// The status was changed.
-    #[must_use]
-    pub fn status_updated(self) -> Self {
-        Self { status_updated: true, ..self }
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.updated |= other.updated;
-        self.status_updated |= other.status_updated;
-    }
-}
-
-/// A finalizer did not get through; the operator `?` makes one of any error.
+/// Finalizers by name.
 ///
-/// # Example: a condition tells why the object is still there
+/// # Example: an object that has an archive and a bucket
 /// ```
 /// use k8s_openapi::api::core::v1::PersistentVolumeClaim;
-/// use kubewright::finalizer::{Changes, Failure, Finalizer};
+/// use kubewright::{client::Client, finalizer::{Finalizer, Finalizers}, prelude::*};
 ///
 /// struct Archive;
 ///
 /// impl Finalizer<PersistentVolumeClaim> for Archive {
-///     async fn finalize(&self, claim: &mut PersistentVolumeClaim) -> Result<Changes, Failure> {
+///     async fn finalize(&self, claim: &mut PersistentVolumeClaim) -> Result<(), BoxError> {
 ///         claim.status.get_or_insert_default().phase = Some("Archiving".to_owned());
-///         Err(Failure::new("the archive is busy").with_changes(Changes::none().status_updated()))
+///         Err("the archive is busy".into())
+///     }
+/// }
+///
+/// struct Bucket;
+///
+/// impl Finalizer<PersistentVolumeClaim> for Bucket {
+///     async fn finalize(&self, _: &mut PersistentVolumeClaim) -> Result<(), BoxError> {
+///         Ok(())
+///     }
+/// }
+///
+/// struct Claims {
+///     client: Client,
+///     finalizers: Finalizers<PersistentVolumeClaim>,
+/// }
+///
+/// impl Claims {
+///     fn new(client: Client) -> Result<Self, BoxError> {
+///         let mut finalizers = Finalizers::new();
+///         finalizers.register("example.com/archive", Archive)?;
+///         finalizers.register("example.com/bucket", Bucket)?;
+///         Ok(Self { client, finalizers })
+///     }
+/// }
+///
+/// impl Reconciler for Claims {
+///     type Error = BoxError;
+///
+///     async fn reconcile(&self, _: Context, request: Request) -> Result<Action, BoxError> {
+///         let Some(claim) = self.finalizers.finalize(&self.client, &request).await? else {
+///             return Ok(Action::await_change());
+///         };
+///         println!("{request} lives, and has both finalizers: {:?}", claim.metadata.finalizers);
+///         Ok(Action::await_change())
 ///     }
 /// }
 /// ```
-#[derive(Debug)]
-pub struct Failure {
-    changes: Changes,
-    source: BoxError,
-}
-
-impl Failure {
-    /// A failure that has changed nothing.
-    pub fn new(error: impl Into<BoxError>) -> Self {
-        Self { changes: Changes::none(), source: error.into() }
-    }
-
-    /// What the finalizer changed all the same. Default: nothing.
-    #[must_use]
-    pub fn with_changes(self, changes: Changes) -> Self {
-        Self { changes, ..self }
-    }
-}
-
-impl<E: Into<BoxError>> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Self::new(error)
-    }
-}
-
-/// What a round of finalizers did. Changes are to be written even if some of them failed: the others must not run again.
-#[derive(Debug, Default)]
-#[must_use]
-pub struct Finalized {
-    /// What the caller has to write.
-    pub changes: Changes,
-    /// Which finalizers failed, and stay on the object.
-    pub failed: Vec<FinalizeError>,
-}
-
-/// A finalizer failed; its object stays until it succeeds.
-#[derive(Debug, thiserror::Error)]
-#[error("finalizer {name} failed")]
-pub struct FinalizeError {
-    /// The finalizer.
-    pub name: String,
-    /// What it says.
-    #[source]
-    pub source: BoxError,
-}
-
-/// A finalizer of this name is registered already; the author has to mend it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("finalizer for key {0:?} already registered")]
-pub struct AlreadyRegistered(pub String);
-
-/// Finalizers by name.
 ///
 /// Source: controller-runtime `finalizer.Finalizers`.
 ///
 /// # Differences from Go
-/// Finalizers run in the order of their names; upstream's order is random. Errors come one by one, each with the name of its finalizer.
+/// - The object is read and written here. There it is changed in memory, and a caller who forgets one of the two writes, or makes them in the wrong order, loses what a finalizer did.
+/// - Finalizers run in the order of their names; upstream's order is random.
 pub struct Finalizers<K> {
     by_name: BTreeMap<String, Box<dyn DynFinalizer<K>>>,
 }
 
-impl<K: Resource + 'static> Finalizers<K> {
+impl<K> Finalizers<K> {
     /// No finalizers.
     pub fn new() -> Self {
         Self { by_name: BTreeMap::new() }
@@ -153,33 +115,74 @@ impl<K: Resource + 'static> Finalizers<K> {
         self.by_name.insert(name, Box::new(finalizer));
         Ok(())
     }
+}
 
-    /// Adds to a living object the finalizers that it lacks; runs those of an object that is being deleted, and takes away each that
-    /// succeeds. Changes `object` in memory; the caller writes it.
-    pub async fn finalize(&self, object: &mut K) -> Finalized {
-        let is_deleting = object.meta().deletion_timestamp.is_some();
-        let mut result = Finalized::default();
+impl<K: View + Resource + Clone + Serialize> Finalizers<K> {
+    /// Gives a living object the finalizers that it lacks, and gives it back as it is stored then. Runs those of an object that is being deleted, and takes away each that succeeds;
+    /// there is nothing left to reconcile then, as there is not if the object is gone: that is `None`.
+    ///
+    /// What a finalizer changed is written as the helpers of [`controllerutil`] write: for the object and the state that were read, and without what nobody changed. The status is
+    /// written after the rest, unless the object went with its last finalizer.
+    ///
+    /// # Errors
+    /// [`FinalizersError::Failed`] if finalizers failed, after everything was written; [`FinalizersError::Client`] if that failed: what ran will run again.
+    ///
+    /// # Cancel safety
+    /// A finalizer that has run may run again, and a request that was sent may be carried out.
+    pub async fn finalize<'a>(
+        &self,
+        client: impl Into<Objects<'a, K>>,
+        key: &ObjectKey,
+    ) -> Result<Option<K>, FinalizersError> {
+        let objects = client.into();
+        let Some(original) = Original::cached(&objects, key).await.optional()? else { return Ok(None) };
+        let read = &*original.object;
+        let mut object = read.clone();
+        let failed = self.run(&mut object).await;
+        let object = match original.difference(objects.kind(), key, &object)? {
+            Some(difference) => controllerutil::patch(&objects, key, read.clone(), &difference).await?.0,
+            None => object,
+        };
+        if !failed.is_empty() {
+            let (kind, key) = (objects.kind().clone(), key.clone());
+            return Err(FinalizersError::Failed { kind, key, failed });
+        }
+        Ok(is_living(read).then_some(object))
+    }
+
+    /// Does all of it in memory. Gives those that failed.
+    async fn run(&self, object: &mut K) -> Vec<FinalizeError> {
+        let mut failed = Vec::new();
+        if is_living(object) {
+            for name in self.by_name.keys() {
+                controllerutil::add_finalizer(object, name);
+            }
+            return failed;
+        }
+        let read = object.meta().clone();
+        let mut left = read.finalizers.unwrap_or_default();
         for (name, finalizer) in &self.by_name {
-            if !is_deleting {
-                result.changes.updated |= controllerutil::add_finalizer(object, name);
-            } else if controllerutil::contains_finalizer(object, name) {
-                match finalizer.finalize(object).await {
-                    Ok(changes) => {
-                        result.changes.merge(changes);
-                        result.changes.updated |= controllerutil::remove_finalizer(object, name);
-                    }
-                    Err(Failure { changes, source }) => {
-                        result.changes.merge(changes);
-                        result.failed.push(FinalizeError { name: name.clone(), source });
-                    }
-                }
+            if !left.contains(name) {
+                continue;
+            }
+            match finalizer.finalize(object).await {
+                Ok(()) => left.retain(|other| other != name),
+                Err(source) => failed.push(FinalizeError { name: name.clone(), source }),
             }
         }
-        result
+        // Which object it is, and who else holds it, is not for a finalizer to say.
+        let meta = object.meta_mut();
+        (meta.uid, meta.resource_version) = (read.uid, read.resource_version);
+        meta.finalizers = Some(left).filter(|left| !left.is_empty());
+        failed
     }
 }
 
-impl<K: Resource + 'static> Default for Finalizers<K> {
+fn is_living<K: Resource>(object: &K) -> bool {
+    object.meta().deletion_timestamp.is_none()
+}
+
+impl<K> Default for Finalizers<K> {
     fn default() -> Self {
         Self::new()
     }
@@ -191,18 +194,19 @@ impl<K> fmt::Debug for Finalizers<K> {
     }
 }
 
+/// [`Finalizer`] as a value.
 trait DynFinalizer<K>: Send + Sync + 'static {
     fn finalize<'a>(
         &'a self,
         object: &'a mut K,
-    ) -> Pin<Box<dyn Future<Output = Result<Changes, Failure>> + Send + 'a>>;
+    ) -> Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send + 'a>>;
 }
 
 impl<K, T: Finalizer<K>> DynFinalizer<K> for T {
     fn finalize<'a>(
         &'a self,
         object: &'a mut K,
-    ) -> Pin<Box<dyn Future<Output = Result<Changes, Failure>> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send + 'a>> {
         Box::pin(Finalizer::finalize(self, object))
     }
 }

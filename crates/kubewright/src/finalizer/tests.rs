@@ -3,68 +3,53 @@ use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::T
 
 use super::*;
 
-/// Fails, or changes the status, as it is told.
-struct Scripted(Result<Changes, &'static str>);
+/// Puts another object in the place of the one that it is given, and fails as it is told.
+struct Rude(Result<(), &'static str>);
 
-impl Finalizer<ConfigMap> for Scripted {
-    async fn finalize(&self, _object: &mut ConfigMap) -> Result<Changes, Failure> {
+impl Finalizer<ConfigMap> for Rude {
+    async fn finalize(&self, object: &mut ConfigMap) -> Result<(), BoxError> {
+        *object = ConfigMap { immutable: Some(true), ..ConfigMap::default() };
         self.0.map_err(Into::into)
     }
 }
 
-fn finalizers(scripts: &[(&str, Result<Changes, &'static str>)]) -> Finalizers<ConfigMap> {
+#[track_caller]
+fn check_left(before: &[&str], scripts: &[(&str, Result<(), &'static str>)], after: Option<&[&str]>) {
     let mut finalizers = Finalizers::new();
     for (name, script) in scripts {
-        finalizers.register(*name, Scripted(*script)).unwrap();
+        finalizers.register(*name, Rude(*script)).unwrap();
     }
-    finalizers
-}
-
-fn object(deleting: bool, names: &[&str]) -> ConfigMap {
     let mut object = ConfigMap::default();
-    object.metadata.deletion_timestamp = deleting.then_some(Time(Timestamp::UNIX_EPOCH));
-    object.metadata.finalizers = Some(names.iter().map(ToString::to_string).collect());
-    object
-}
-
-#[track_caller]
-fn check(
-    (deleting, before): (bool, &[&str]),
-    scripts: &[(&str, Result<Changes, &'static str>)],
-    (after, changes, failed): (&[&str], Changes, &[&str]),
-) {
-    let mut object = object(deleting, before);
-    let result = futures::executor::block_on(finalizers(scripts).finalize(&mut object));
-    assert_eq!(object.metadata.finalizers.unwrap(), after);
-    assert_eq!(result.changes, changes);
-    assert_eq!(result.failed.iter().map(|error| error.name.as_str()).collect::<Vec<_>>(), failed);
+    object.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    object.metadata.uid = Some("u".to_owned());
+    object.metadata.resource_version = Some("7".to_owned());
+    object.metadata.finalizers =
+        Some(before.iter().map(ToString::to_string).collect::<Vec<_>>()).filter(|all| !all.is_empty());
+    let failed = futures::executor::block_on(finalizers.run(&mut object));
+    let meta = object.metadata;
+    assert_eq!(meta.finalizers, after.map(|all| all.iter().map(ToString::to_string).collect()));
+    assert_eq!((meta.uid.as_deref(), meta.resource_version.as_deref()), (Some("u"), Some("7")));
+    assert_eq!(failed.len(), scripts.iter().filter(|(_, script)| script.is_err()).count());
 }
 
 #[test]
-fn a_name_is_registered_once() {
-    let mut finalizers = finalizers(&[("a/b", Ok(Changes::none()))]);
-    let error = finalizers.register("a/b", Scripted(Ok(Changes::none()))).unwrap_err();
-    assert_eq!(error.to_string(), "finalizer for key \"a/b\" already registered");
+fn a_finalizer_cannot_take_away_what_is_not_its_own() {
+    let scripts = [("a/1", Err("not yet")), ("a/2", Ok(()))];
+    check_left(&["other", "a/1", "a/2"], &scripts, Some(&["other", "a/1"]));
+    check_left(&["a/2"], &[("a/2", Ok(()))], None);
+    check_left(&["other"], &[], Some(&["other"]));
 }
 
 #[test]
-fn a_living_object_gets_what_it_lacks_and_nothing_runs() {
-    let scripts = [("a/1", Err("never called")), ("a/2", Ok(Changes::none()))];
-    check((false, &["a/1"]), &scripts, (&["a/1", "a/2"], Changes::none().updated(), &[]));
-    check((false, &["a/1", "a/2"]), &scripts, (&["a/1", "a/2"], Changes::none(), &[]));
-}
-
-#[test]
-fn a_deleting_object_loses_the_finalizers_that_succeed_and_keeps_those_that_fail() {
-    let scripts = [("a/1", Err("not yet")), ("a/2", Ok(Changes::none().status_updated()))];
-    check(
-        (true, &["other", "a/1", "a/2"]),
-        &scripts,
-        (&["other", "a/1"], Changes::none().updated().status_updated(), &["a/1"]),
+fn all_that_failed_are_named_with_their_causes() {
+    let failed = |name: &str, cause: &str| FinalizeError { name: name.to_owned(), source: cause.into() };
+    let error = FinalizersError::Failed {
+        kind: crate::object::Kind::of::<ConfigMap>(),
+        key: ObjectKey::new("default", "a"),
+        failed: vec![failed("a/1", "not yet"), failed("a/2", "never")],
+    };
+    assert_eq!(
+        error.to_string(),
+        "failed to finalize ConfigMap \"default/a\": finalizer a/1 failed: not yet; finalizer a/2 failed: never"
     );
-}
-
-#[test]
-fn a_finalizer_that_the_object_does_not_have_does_not_run() {
-    check((true, &["other"]), &[("a/1", Err("never called"))], (&["other"], Changes::none(), &[]));
 }

@@ -7,11 +7,13 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
 use kubewright::{
+    BoxError,
     client::{Client, ClientError},
     controllerutil::{
         CreateOrUpdateError, OperationResult, add_finalizer, create_or_patch, create_or_update,
         ensure_finalizer, release_finalizer, update_status,
     },
+    finalizer::{Finalizer, Finalizers, FinalizersError},
     k8s_openapi::NamespaceResourceScope,
     kube::{
         Resource,
@@ -341,6 +343,79 @@ async fn two_writers_of_one_status_keep_each_others_fields() {
     let thing = live(&env).await;
     assert_eq!(thing.data["status"], json!({ "seen": 5, "theirs": { "b": 2 } }));
     assert_eq!(thing.data["spec"]["colour"], "red");
+    running.stop().await.unwrap();
+}
+
+/// What it does to an object that an older release knows half of.
+struct SeeAndPaint;
+
+impl Finalizer<Older> for SeeAndPaint {
+    async fn finalize(&self, object: &mut Older) -> Result<(), BoxError> {
+        object.spec.colour = "grey".into();
+        object.status.get_or_insert_default().seen = 5;
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn finalizers_keep_what_others_have_written() {
+    let (env, client, running) = newer().await;
+    let mut finalizers = Finalizers::new();
+    finalizers.register("example.com/ours", SeeAndPaint).unwrap();
+    finalizers.finalize(&client, &key("a")).await.unwrap();
+    let theirs = patched(json!({ "metadata": { "finalizers": ["example.com/theirs", "example.com/ours"] } }));
+    client.patch::<Older, _>(&key("a"), &theirs).await.unwrap();
+    client.delete::<Older>(&key("a"), &DeleteParams::default()).await.unwrap();
+
+    assert!(finalizers.finalize(&client, &key("a")).await.unwrap().is_none());
+    let thing = live(&env).await;
+    assert_eq!(thing.metadata.finalizers.unwrap(), ["example.com/theirs"]);
+    let parts = json!([{ "name": "x", "size": 1, "weight": 7 }, { "name": "y", "size": 2, "weight": 8 }]);
+    assert_eq!(thing.data["spec"], json!({ "colour": "grey", "shape": "round", "parts": parts }));
+    assert_eq!(thing.data["status"], json!({ "seen": 5, "theirs": { "b": 2 } }));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn finalizers_hold_for_the_state_that_was_read() {
+    struct Nothing;
+    impl Finalizer<ConfigMap> for Nothing {
+        async fn finalize(&self, _: &mut ConfigMap) -> Result<(), BoxError> {
+            Ok(())
+        }
+    }
+    let env = TestEnv::start().await;
+    let mut object = config_map("a", &[]);
+    object.metadata.finalizers = Some(vec!["example.com/ours".into()]);
+    env.create(&object).await;
+    env.delete::<ConfigMap>(&key("a")).await;
+    let (client, running) = behind(&env, "configmaps", 1).await;
+    client.get::<ConfigMap>(&key("a")).await.unwrap();
+    let label = json!({ "metadata": { "labels": { "theirs": "l" } } });
+    client.patch::<ConfigMap, _>(&key("a"), &patched(label)).await.unwrap();
+
+    let mut finalizers = Finalizers::new();
+    finalizers.register("example.com/ours", Nothing).unwrap();
+    let result = finalizers.finalize(&client, &key("a")).await;
+    assert!(matches!(result, Err(FinalizersError::Client(error)) if error.is_conflict()));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_write_that_takes_the_last_finalizer_is_a_change() {
+    let env = TestEnv::start().await;
+    let (client, running) = running(&env).await;
+    for name in ["a", "b"] {
+        let mut object = config_map(name, &[]);
+        object.metadata.finalizers = Some(vec!["example.com/ours".into()]);
+        env.create(&object).await;
+        env.delete::<ConfigMap>(&key(name)).await;
+    }
+    let release = |it: &mut ConfigMap| it.metadata.finalizers = None;
+    let (_, result) = create_or_update(&client, config_map("a", &[]), release).await.unwrap();
+    assert_eq!(result, OperationResult::Updated);
+    let (_, result) = create_or_patch(&client, config_map("b", &[]), release).await.unwrap();
+    assert_eq!(result, OperationResult::Updated);
     running.stop().await.unwrap();
 }
 
