@@ -3,7 +3,13 @@
 
 mod common;
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use common::{Counter, config_map, key, secret};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
@@ -18,7 +24,10 @@ use kubewright_testing::{
     TestEnv,
     apiserver::{Fault, RequestInfo, Status},
 };
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep_until},
+};
 
 /// The error that ends a manager whose controller has `source`, with its causes.
 async fn start_error(source: impl Source) -> Vec<String> {
@@ -263,6 +272,44 @@ async fn a_late_watch_that_fails_is_undone() {
     env.create(&secret("c")).await;
     sleep_until(Instant::now() + Duration::from_secs(60)).await;
     assert_eq!(calls.of(&key("c")), 0);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nothing_of_a_late_watch_that_failed_runs_when_its_handle_hears_of_it() {
+    let env = TestEnv::start().await;
+    let manager = env.manager().build().await.unwrap();
+    let counter = Counter::default();
+    let controller = Controller::builder(&manager).for_::<ConfigMap>().complete(counter.clone()).unwrap();
+    let running = env.run(manager);
+    env.create(&config_map("a", &[])).await;
+    counter.wait_for(&key("a"), 1).await;
+    let ended = Arc::new(AtomicBool::new(false));
+    let slow_to_stop = {
+        let ended = Arc::clone(&ended);
+        Named(async move |context: SourceContext| {
+            let (is_at_work, at_work) = oneshot::channel();
+            let cancellation = context.cancellation().clone();
+            // Its thread is busy, also a while after it was told to stop.
+            let busy = move || {
+                is_at_work.send(()).unwrap();
+                while !cancellation.is_cancelled() {
+                    std::thread::yield_now();
+                }
+                (0..10_000).for_each(|_| std::thread::yield_now());
+                ended.store(true, Ordering::SeqCst);
+            };
+            context.spawn(async { tokio::task::block_in_place(busy) });
+            context.sync_on(async {
+                at_work.await?;
+                Err("out of step".into())
+            });
+            Ok(())
+        })
+    };
+    let error = controller.watch(slow_to_stop).synced().await.unwrap_err();
+    assert_eq!(error.to_string(), "failed to wait for the source to sync");
+    assert!(ended.load(Ordering::SeqCst));
     running.stop().await.unwrap();
 }
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use crate::{BoxError, source::SyncProgress};
+use crate::{BoxError, object::ObjectKey, source::SyncProgress};
 
 /// A controller cannot be built as it was asked for; its author has to mend it.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ pub enum ControllerError {
         source: BoxError,
     },
     /// A source is not ready for the first reconcile, and gets no further.
-    #[error("timed out waiting for {name} to sync: no progress within {timeout:?}{}", after(.progress))]
+    #[error("timed out waiting for {name} to sync: no progress within {timeout:?}{}", after(.progress, .at_work.as_ref()))]
     SourceSyncTimeout {
         /// The source.
         name: Cow<'static, str>,
@@ -74,6 +74,8 @@ pub enum ControllerError {
         timeout: Duration,
         /// How far the source got.
         progress: SyncProgress,
+        /// The object that it worked on.
+        at_work: Option<ObjectKey>,
     },
     /// A source cannot go on: its cache has stopped, say.
     #[error("{name} failed")]
@@ -93,6 +95,8 @@ pub enum ControllerError {
 }
 
 /// A source that says nothing of its progress has none to report.
-fn after(progress: &SyncProgress) -> String {
-    if *progress == SyncProgress::default() { String::new() } else { format!(", {progress}") }
+fn after(progress: &SyncProgress, at_work: Option<&ObjectKey>) -> String {
+    let progress = (*progress != SyncProgress::default()).then(|| format!(", {progress}"));
+    let at_work = at_work.map(|object| format!(", at work on {object}"));
+    progress.unwrap_or_default() + &at_work.unwrap_or_default()
 }

@@ -149,8 +149,10 @@ impl<R: RequestType> Controller<R> {
             metrics: SourceMetrics::new(&parts.registry, &parts.name),
         };
 
-        let declared =
-            parts.sources.into_iter().map(|source| starter.clone().start(source, stop.clone()).boxed());
+        let declared = parts
+            .sources
+            .into_iter()
+            .map(|source| starter.clone().start(source, starter.context(stop.clone())).boxed());
         let early = std::iter::from_fn(|| additions.try_recv().ok());
         let early = early.map(|addition| start_early(addition, starter.clone()).boxed());
         let starting: Vec<_> = declared.chain(early).collect();
@@ -204,28 +206,28 @@ async fn start_early<R: RequestType>(
     addition: Addition<R>,
     starter: Starter<R>,
 ) -> Result<(), ControllerError> {
-    starter.start(addition.source, addition.cancel).await?;
+    let context = starter.context(addition.cancel);
+    starter.start(addition.source, context).await?;
     // Nobody may have waited.
     let _ = addition.started.send(Ok(()));
     Ok(())
 }
 
-/// A watch that was added to a running controller starts beside it. One that fails to start is undone: nothing of it goes on.
+/// A watch that was added to a running controller starts beside it. One that fails to start is undone: nothing of it runs when its handle hears of that.
 fn start_late<R: RequestType>(addition: Addition<R>, starter: &Starter<R>, controller: &Arc<str>) {
     let (one, controller) = (starter.clone(), Arc::clone(controller));
     let Addition { source, cancel, started } = addition;
     let start = async move {
         let name = source.name();
-        let result = cancel.run_until_cancelled(one.start(source, cancel.clone())).await;
+        let context = one.context(cancel.clone());
+        let result = cancel.run_until_cancelled(one.start(source, context.clone())).await;
         let result = result.unwrap_or(Err(ControllerError::Stopped));
-        match &result {
-            Ok(()) => {}
-            Err(ControllerError::Stopped) => cancel.cancel(),
-            Err(error) => {
-                cancel.cancel();
+        if let Err(error) = &result {
+            if !matches!(error, ControllerError::Stopped) {
                 let error = error::chain(error);
                 tracing::error!(controller = &*controller, source = &*name, %error, "failed to add a watch");
             }
+            context.stop().await;
         }
         // Nobody may have waited.
         let _ = started.send(result);

@@ -24,14 +24,19 @@ pub(super) struct Starter<R: RequestType> {
 }
 
 impl<R: RequestType> Starter<R> {
-    /// Starts `source`, which stops when `cancel` fires, and waits until it has synced.
+    /// The context of a source, which stops when `cancel` fires.
+    pub(super) fn context(&self, cancel: CancellationToken) -> SourceContext {
+        SourceContext::new(cancel, self.sync_timeout, self.tasks.clone(), self.metrics.clone())
+    }
+
+    /// Starts `source` in `context`, and waits until it has synced.
     pub(super) async fn start(
         self,
         source: Box<dyn DynSource<R>>,
-        cancel: CancellationToken,
+        context: SourceContext,
     ) -> Result<(), ControllerError> {
         let (name, limit) = (source.name(), self.sync_timeout);
-        let context = SourceContext::new(cancel, limit, self.tasks, self.metrics);
+        let mut progress = context.watch_progress();
         let start = contained(async { source.start(context.clone(), self.queue).await });
         match timeout(limit, start).await {
             Err(_) => return Err(ControllerError::SourceBlocks { name, timeout: limit }),
@@ -40,7 +45,6 @@ impl<R: RequestType> Starter<R> {
         }
         let synced = try_join_all(context.take_syncs().into_iter().map(contained));
         tokio::pin!(synced);
-        let mut progress = context.watch_progress();
         // What a source waits for may have a better word for its delay than "timed out": it gets the time that it was promised, and a little
         // more.
         let patience = limit.saturating_add(SYNC_GRACE);
@@ -51,8 +55,8 @@ impl<R: RequestType> Starter<R> {
                     return synced.map(drop).map_err(|source| ControllerError::SourceSync { name, source });
                 }
                 further = timeout(patience, progress.changed()) => if further.is_err() {
-                    let progress = *progress.borrow();
-                    return Err(ControllerError::SourceSyncTimeout { name, timeout: limit, progress });
+                    let (progress, at_work) = (*progress.borrow(), context.at_work());
+                    return Err(ControllerError::SourceSyncTimeout { name, timeout: limit, progress, at_work });
                 },
             }
         }

@@ -4,10 +4,10 @@ use std::{borrow::Cow, fmt, pin::Pin, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::SourceMetrics;
-use crate::BoxError;
+use crate::{BoxError, object::ObjectKey};
 
 /// A task that a source has started.
 pub(crate) type Spawned = Pin<Box<dyn Future<Output = Result<(), SourceFailure>> + Send>>;
@@ -29,8 +29,12 @@ pub struct SourceContext {
     sync_timeout: Duration,
     /// To the controller, which owns the tasks. As many messages as a source has tasks, so the channel needs no bound.
     tasks: mpsc::UnboundedSender<Spawned>,
+    /// Counts them.
+    running: TaskTracker,
     syncs: Arc<Mutex<Vec<SyncFuture>>>,
     progress: watch::Sender<SyncProgress>,
+    /// The object that the source works on, while somebody waits for it to sync.
+    at_work: Arc<Mutex<Option<ObjectKey>>>,
     metrics: SourceMetrics,
 }
 
@@ -60,8 +64,10 @@ impl SourceContext {
             cancel,
             sync_timeout,
             tasks,
+            running: TaskTracker::new(),
             syncs: Arc::default(),
             progress: watch::Sender::default(),
+            at_work: Arc::default(),
             metrics,
         }
     }
@@ -83,10 +89,9 @@ impl SourceContext {
         task: impl Future<Output = Result<(), SourceFailure>> + Send + 'static,
     ) {
         let cancel = self.cancel.clone();
+        let task = async move { cancel.run_until_cancelled_owned(task).await.unwrap_or(Ok(())) };
         // A controller that is gone has no use for the task, and the send fails only then.
-        let _ = self
-            .tasks
-            .send(Box::pin(async move { cancel.run_until_cancelled_owned(task).await.unwrap_or(Ok(())) }));
+        let _ = self.tasks.send(Box::pin(self.running.track_future(task)));
     }
 
     /// Holds back the first reconcile of the controller until `synced` is done.
@@ -108,6 +113,14 @@ impl SourceContext {
         });
     }
 
+    /// Says which object the source works on from now on: if it gets no further, the error that says so names it.
+    pub fn works_on(&self, object: &ObjectKey) {
+        // Nobody asks any more once the source has synced.
+        if self.progress.receiver_count() > 0 {
+            *self.at_work.lock() = Some(object.clone());
+        }
+    }
+
     /// How long the controller waits for its sources while they get no further.
     pub fn sync_timeout(&self) -> Duration {
         self.sync_timeout
@@ -125,6 +138,17 @@ impl SourceContext {
 
     pub(crate) fn watch_progress(&self) -> watch::Receiver<SyncProgress> {
         self.progress.subscribe()
+    }
+
+    pub(crate) fn at_work(&self) -> Option<ObjectKey> {
+        self.at_work.lock().clone()
+    }
+
+    /// Stops the source, and waits until none of its tasks runs any more.
+    pub(crate) async fn stop(&self) {
+        self.cancel.cancel();
+        self.running.close();
+        self.running.wait().await;
     }
 
     pub(crate) fn take_syncs(&self) -> Vec<SyncFuture> {

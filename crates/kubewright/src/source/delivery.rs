@@ -84,6 +84,7 @@ impl<V: Send + Sync + 'static, R: RequestType> Delivery<V, R> {
 
     /// Whether it went well; otherwise the event waits for its next try.
     async fn attempt(&mut self, event: Event<V>) -> bool {
+        self.context.works_on(event.object().key());
         let Err(failure) = self.handle(&event).await else { return true };
         let object = event.object().key().clone();
         let retry_in = self.waiting.failed(event, Instant::now());
