@@ -17,6 +17,7 @@ mod error;
 pub mod event;
 pub mod finalizer;
 pub mod handler;
+pub mod healthz;
 pub mod http_server;
 pub mod leader_election;
 #[cfg(feature = "tracing-subscriber")]

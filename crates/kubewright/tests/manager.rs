@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
+#[path = "manager/groups.rs"]
+mod groups;
 
 use std::{sync::Arc, time::Duration};
 

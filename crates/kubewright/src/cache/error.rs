@@ -29,6 +29,15 @@ pub enum CacheError {
     /// The cache has been stopped, as when the process shuts down.
     #[error("the cache has stopped")]
     Stopped,
+    /// The first list of a kind is not complete yet.
+    #[error("the cache of {kind} has not synced")]
+    NotSynced {
+        /// The kind that is not synced.
+        kind: Kind,
+        /// Why it was last not possible to list and watch the kind, if it was not.
+        #[source]
+        failure: Option<ListWatchError>,
+    },
     /// The first list of a kind is not complete after [`CacheOptions::sync_timeout`](super::CacheOptions::sync_timeout); the cluster can
     /// mend it (a missing CRD, a missing permission).
     #[error("failed to wait for the cache of {kind} to sync within {timeout:?}")]

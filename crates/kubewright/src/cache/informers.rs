@@ -82,6 +82,18 @@ impl Informers {
         self.roster.lock().by_kind.values().cloned().collect()
     }
 
+    /// Some kind that has no complete list yet is an error.
+    pub(super) fn check_synced(&self) -> Result<(), CacheError> {
+        self.check_running()?;
+        match self.all().iter().find(|informer| !informer.has_synced()) {
+            None => Ok(()),
+            Some(informer) => {
+                let (kind, failure) = (informer.kind().clone(), informer.progress().failure);
+                Err(CacheError::NotSynced { kind, failure })
+            }
+        }
+    }
+
     /// Nothing can be read before the start or after the stop.
     pub(super) fn check_running(&self) -> Result<(), CacheError> {
         match self.roster.lock().lifecycle {

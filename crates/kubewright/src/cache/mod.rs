@@ -80,6 +80,14 @@ impl Cache {
         Ok(())
     }
 
+    /// Whether every informer that exists now has its first list. Never waits.
+    ///
+    /// # Errors
+    /// [`CacheError::NotSynced`] names a kind that has not, and why; as [`wait_for_cache_sync`](Self::wait_for_cache_sync) otherwise.
+    pub fn check_synced(&self) -> Result<(), CacheError> {
+        self.informers.check_synced()
+    }
+
     /// Follows `K` from now on (or from the start), before anybody reads it.
     pub fn watch<K: Object>(&self) {
         self.watch_kind(&Kind::of::<K>());

@@ -28,6 +28,8 @@ pub struct Host {
 pub(crate) struct Hosted {
     pub(crate) name: Arc<str>,
     pub(crate) needs_leader_election: bool,
+    /// It starts early, and holds its workers back by itself.
+    pub(crate) enable_warmup: bool,
     pub(crate) start: Box<dyn FnOnce(CancellationToken, Report) -> Running + Send>,
 }
 

@@ -102,15 +102,11 @@ impl<R: RequestType> Controller<R> {
         &self.parts.options
     }
 
-    /// Whether the whole of it waits until this process leads; one that warms up starts early, and holds its workers back by itself.
-    pub(crate) fn waits_for_leadership(&self) -> bool {
-        self.parts.options.needs_leader_election && !self.parts.options.enable_warmup
-    }
-
     pub(super) fn hosted(self) -> Hosted {
         Hosted {
             name: Arc::clone(&self.parts.name),
-            needs_leader_election: self.waits_for_leadership(),
+            needs_leader_election: self.parts.options.needs_leader_election,
+            enable_warmup: self.parts.options.enable_warmup,
             start: Box::new(|cancel, report| {
                 Box::pin(async { Ok(self.run(cancel, |error| report(error.into())).await?) })
             }),

@@ -2,16 +2,27 @@
 //!
 //! HTTP/1.1, over TLS or plain. A server knows its limits, contains panics, and lets requests finish when it stops.
 
+mod address;
 mod answer;
 mod body;
+mod bound;
 mod certificate;
 mod endpoint;
 mod listen;
 mod routes;
+mod server;
 mod tls;
 
+pub use self::{
+    address::{BindAddress, BindAddressError},
+    body::BodyError,
+    certificate::CertificateError,
+    routes::RegisterError,
+    server::{HttpServer, HttpServerError, HttpServerOptions},
+    tls::TlsError,
+};
 pub(crate) use self::{
-    answer::{Answer, json, text},
+    answer::{Answer, answer, json, text},
     body::Budget,
     certificate::{Shown, read_files},
     endpoint::{Answering, Endpoint, Mounted},
@@ -19,4 +30,3 @@ pub(crate) use self::{
     routes::Routes,
     tls::server_config,
 };
-pub use self::{body::BodyError, certificate::CertificateError, routes::RegisterError, tls::TlsError};

@@ -34,8 +34,11 @@ impl<R: Clone> Routes<R> {
         Ok(())
     }
 
+    /// What is at `path`, or else at the longest of its folders: one whose path ends with a slash, as in Go's `ServeMux`.
     pub(crate) fn find(&self, path: &str) -> Option<R> {
-        self.0.read().get(path).cloned()
+        let routes = self.0.read();
+        let folders = path.rmatch_indices('/').map(|(slash, _)| &path[..=slash]);
+        std::iter::once(path).chain(folders).find_map(|path| routes.get(path)).cloned()
     }
 }
 
@@ -54,5 +57,33 @@ impl<R> Default for Routes<R> {
 impl<R> fmt::Debug for Routes<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.read().keys()).finish()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leads_to_itself_or_to_the_longest_folder() {
+        let routes = Routes::default();
+        for path in ["/healthz", "/healthz/", "/a/b/", "/a/b/c"] {
+            routes.add(path, path).unwrap();
+        }
+        for (path, found) in [
+            ("/healthz", Some("/healthz")),
+            ("/healthz/ping", Some("/healthz/")),
+            ("/healthzz", None),
+            ("/a/b/c", Some("/a/b/c")),
+            ("/a/b/d/e", Some("/a/b/")),
+            ("/a/b", None),
+            ("/", None),
+            ("", None),
+        ] {
+            assert_eq!(routes.find(path), found, "{path}");
+        }
+        assert_eq!(routes.add("/a/b/", ""), Err(RegisterError::Taken("/a/b/".to_owned())));
+        assert_eq!(routes.add("a", ""), Err(RegisterError::NotAbsolute("a".to_owned())));
     }
 }

@@ -40,6 +40,11 @@ impl Leadership {
         term.map(|term| term.deadline).filter(|deadline| Instant::now() < *deadline)
     }
 
+    /// This process leads as far as its elector knows, but the clock says that it may not any more.
+    pub(crate) fn is_overdue(&self) -> bool {
+        self.term.lock().is_some_and(|term| term.deadline <= Instant::now())
+    }
+
     pub(super) fn extend(&self, deadline: Instant, transitions: i32) {
         *self.term.lock() = Some(Term { deadline, transitions });
     }

@@ -6,11 +6,15 @@ use kube::Config;
 use parking_lot::Mutex;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Manager, ManagerError, Setup, Stage};
+use super::{
+    BoxedRunnable, Manager, ManagerError, Setup, Stage,
+    probes::{ProbeOptions, Probes},
+};
 use crate::{
     cache::CacheOptions,
     cluster::{Cluster, ClusterBuilder},
     controller::ControllerOptions,
+    http_server::BindAddress,
     leader_election::{Alone, DynElector, Elector, LeaderElection, Leadership, LeaseElector},
     metrics::{self, Registry},
 };
@@ -24,6 +28,7 @@ pub struct ManagerBuilder {
     graceful_shutdown_timeout: Duration,
     election: Election,
     election_client: Option<kube::Client>,
+    probes: ProbeOptions,
 }
 
 /// Who decides whether the process leads.
@@ -61,6 +66,7 @@ impl ManagerBuilder {
             graceful_shutdown_timeout: Duration::from_secs(30),
             election: Election::Elector(Box::new(Alone)),
             election_client: None,
+            probes: ProbeOptions::default(),
         }
     }
 
@@ -129,6 +135,30 @@ impl ManagerBuilder {
         self
     }
 
+    /// Where the kubelet asks for the manager's health. Default: off.
+    ///
+    /// Source: controller-runtime `manager.Options.HealthProbeBindAddress`.
+    pub fn health_probe_bind_address(mut self, address: BindAddress) -> Self {
+        self.probes.address = address;
+        self
+    }
+
+    /// The path at which the manager says whether it is alive. Default: `/healthz`.
+    ///
+    /// Source: controller-runtime `manager.Options.LivenessEndpointName`.
+    pub fn liveness_endpoint_name(mut self, path: impl Into<String>) -> Self {
+        self.probes.liveness = path.into();
+        self
+    }
+
+    /// The path at which the manager says whether it is ready. Default: `/readyz`.
+    ///
+    /// Source: controller-runtime `manager.Options.ReadinessEndpointName`.
+    pub fn readiness_endpoint_name(mut self, path: impl Into<String>) -> Self {
+        self.probes.readiness = path.into();
+        self
+    }
+
     /// How long runnables may take to stop before they are aborted. Zero does not wait; `Duration::MAX` waits for ever.
     ///
     /// Default: 30 s. Source: controller-runtime `manager.Options.GracefulShutdownTimeout`.
@@ -140,19 +170,26 @@ impl ManagerBuilder {
     /// Builds the manager. Makes no request.
     ///
     /// # Errors
-    /// As [`ClusterBuilder::build`], and [`ManagerError::LeaderElection`] as [`LeaseElector::new`].
+    /// As [`ClusterBuilder::build`], [`ManagerError::LeaderElection`] as [`LeaseElector::new`], and [`ManagerError::Path`] if endpoints have no path of their own.
     pub async fn build(self) -> Result<Manager, ManagerError> {
         let cluster = self.cluster.default_metrics_registry(&self.metrics_registry);
         let registry = self.metrics_registry;
         let (cluster, elector, leadership) =
             self.election.settle(cluster, self.election_client, &registry).await?;
-        let stage = Stage::Fresh { caches: vec![cluster.cache().clone()], waiting: Vec::new(), elector };
+        let probes = Probes::new(self.probes)?;
+        if let Some(leadership) = &leadership {
+            probes.healthz.add("leader-election".to_owned(), leadership.clone());
+        }
+        let waiting =
+            vec![BoxedRunnable::new(probes.server.clone()), BoxedRunnable::of_cache(cluster.cache().clone())];
+        let stage = Stage::Fresh { waiting, elector };
         let setup = Setup {
             cluster,
             controller_defaults: self.controller_defaults,
             metrics_registry: registry,
             graceful_shutdown_timeout: self.graceful_shutdown_timeout,
             leadership,
+            probes,
             elected: CancellationToken::new(),
             controller_tasks: TaskTracker::new(),
             controller_names: Mutex::new(HashSet::new()),

@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use crate::{BoxError, cache::CacheError, cluster::ClusterError, leader_election::LeaderElectionError};
+use crate::{
+    BoxError, cache::CacheError, cluster::ClusterError, http_server::RegisterError,
+    leader_election::LeaderElectionError,
+};
 
 /// A manager cannot be made, or does not take what it is given.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +17,9 @@ pub enum ManagerError {
     /// The manager cannot take part in the election that it was asked to.
     #[error("failed during initialization leader election process")]
     LeaderElection(#[from] LeaderElectionError),
+    /// An endpoint cannot be where it should.
+    #[error("failed to mount an endpoint")]
+    Path(#[from] RegisterError),
     /// Nothing can be added any more.
     #[error("can't accept new runnable as stop procedure is already engaged")]
     Stopping,
@@ -60,4 +66,26 @@ pub enum StartError {
         /// What had to be aborted, by name.
         late: Vec<Cow<'static, str>>,
     },
+}
+
+impl StartError {
+    /// Another process may lead now. Nothing of the manager runs any more, so this one may end, as upstream's has to, or build another manager and compete
+    /// again. That one starts from the beginning: its caches list, and its servers listen anew.
+    ///
+    /// # Example: a process that competes again
+    /// ```no_run
+    /// # use kubewright::manager::{ManagerBuilder, StartError};
+    /// # async fn example(build: impl AsyncFn() -> anyhow::Result<kubewright::manager::Manager>) -> anyhow::Result<()> {
+    /// loop {
+    ///     let manager = build().await?;
+    ///     match manager.start(kubewright::signals::shutdown()).await {
+    ///         Err(ended) if ended.is_leadership_lost() => tracing::warn!("competing again"),
+    ///         ended => return Ok(ended?),
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    pub fn is_leadership_lost(&self) -> bool {
+        matches!(self, Self::LeadershipLost(_))
+    }
 }

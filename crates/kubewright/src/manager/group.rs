@@ -2,33 +2,48 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
+use futures::FutureExt;
 use tokio::{
     sync::mpsc,
     task::{Id, JoinError, JoinSet},
     time::{Instant, timeout_at},
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{
+    sync::CancellationToken,
+    task::{TaskTracker, task_tracker::TaskTrackerToken},
+};
+use tracing::Instrument;
 
 use super::{BoxedRunnable, StartError, ending::Ending};
-use crate::{BoxError, cache::CacheError, error};
+use crate::{
+    BoxError,
+    cache::CacheError,
+    controller::{Report, Running},
+    error,
+};
 
-/// Runnables of one place, and the owner of their tasks.
+/// The runnables of one group, and the owner of their tasks.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct Tasks {
     cancel: CancellationToken,
-    tasks: JoinSet<Result<(), BoxError>>,
+    /// Counts those that are not ready yet.
+    getting_ready: TaskTracker,
+    running: JoinSet<Result<(), BoxError>>,
     names: HashMap<Id, Cow<'static, str>>,
     /// What runnables report before they end: one message each, so the channel needs no bound.
     reports: mpsc::UnboundedReceiver<StartError>,
     reporter: mpsc::UnboundedSender<StartError>,
 }
 
-impl Group {
+impl Tasks {
     pub(super) fn new() -> Self {
         let (reporter, reports) = mpsc::unbounded_channel();
+        let getting_ready = TaskTracker::new();
+        getting_ready.close();
         Self {
             cancel: CancellationToken::new(),
-            tasks: JoinSet::new(),
+            getting_ready,
+            running: JoinSet::new(),
             names: HashMap::new(),
             reports,
             reporter,
@@ -36,11 +51,32 @@ impl Group {
     }
 
     pub(super) fn start(&mut self, runnable: BoxedRunnable) {
-        let (name, reporter) = (runnable.name.clone(), self.reporter.clone());
+        let BoxedRunnable { name, mut ready, start, .. } = runnable;
+        let running = start(self.cancel.child_token(), self.report(name.clone()));
+        // The span in which the manager was started is the parent of all that it runs.
+        let task = match (&mut ready).now_or_never() {
+            // Nearly all are ready at once, however long their first step takes.
+            Some(Ok(())) => self.running.spawn(running.in_current_span()),
+            Some(Err(failure)) => return self.report(name.clone())(failure),
+            None => {
+                let task = run(running, ready, self.report(name.clone()), self.getting_ready.token());
+                self.running.spawn(task.in_current_span())
+            }
+        };
+        self.names.insert(task.id(), name);
+    }
+
+    /// Takes a failure when it happens.
+    fn report(&self, name: Cow<'static, str>) -> Report {
+        let reporter = self.reporter.clone();
         // Nobody listens to what fails after the stop has been joined.
-        let report = Box::new(move |source| drop(reporter.send(failed(name, source))));
-        let task = self.tasks.spawn((runnable.start)(self.cancel.child_token(), report));
-        self.names.insert(task.id(), runnable.name);
+        Box::new(move |source| drop(reporter.send(failed(name, source))))
+    }
+
+    /// Is done when all that were started are ready, or have ended.
+    pub(super) fn ready(&self) -> impl Future<Output = ()> + use<> {
+        let getting_ready = self.getting_ready.clone();
+        async move { getting_ready.wait().await }
     }
 
     /// The next failure; pending while there is none.
@@ -51,7 +87,7 @@ impl Group {
         loop {
             tokio::select! {
                 Some(failure) = self.reports.recv() => return failure,
-                Some(ended) = self.tasks.join_next_with_id() => {
+                Some(ended) = self.running.join_next_with_id() => {
                     if let Err(failure) = self.outcome(ended) {
                         return failure;
                     }
@@ -67,7 +103,7 @@ impl Group {
 
     /// Asks for no more patience: all are dropped at their next await point.
     pub(super) fn abort(&mut self) {
-        self.tasks.abort_all();
+        self.running.abort_all();
     }
 
     /// Waits for all that were asked to stop. At the deadline, what is left is aborted and waited for.
@@ -76,8 +112,8 @@ impl Group {
     /// Called again, it goes on.
     pub(super) async fn join(&mut self, deadline: Option<Instant>, ending: &mut Ending) {
         let mut deadline = deadline;
-        while !self.tasks.is_empty() {
-            let next = self.tasks.join_next_with_id();
+        while !self.running.is_empty() {
+            let next = self.running.join_next_with_id();
             let ended = match deadline {
                 Some(deadline) => timeout_at(deadline, next).await,
                 None => Ok(next.await),
@@ -107,6 +143,38 @@ impl Group {
             Err(ended) if ended.is_cancelled() => Ok(()),
             Err(ended) => Err(StartError::Panicked { name, message: error::join_message(ended) }),
         }
+    }
+}
+
+/// Runs to the end, and counts as `getting_ready` until it is ready or has ended.
+async fn run(
+    running: Running,
+    ready: Running,
+    report: Report,
+    getting_ready: TaskTrackerToken,
+) -> Result<(), BoxError> {
+    let running = match run_until_ready(running, ready).await {
+        Ok(running) => running,
+        Err(failure) => {
+            // Told before the token is dropped, so that the next group does not start.
+            report(failure);
+            None
+        }
+    };
+    drop(getting_ready);
+    match running {
+        Some(running) => running.await,
+        None => Ok(()),
+    }
+}
+
+/// Runs until `ready` is done. `None` if nothing is left to run.
+async fn run_until_ready(mut running: Running, ready: Running) -> Result<Option<Running>, BoxError> {
+    tokio::select! {
+        // Whoever has failed says why; its readiness would only say that nothing came.
+        biased;
+        ended = &mut running => ended.map(|()| None),
+        ready = ready => ready.map(|()| Some(running)),
     }
 }
 

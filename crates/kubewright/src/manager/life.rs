@@ -1,38 +1,42 @@
 //! Start, run, stop.
 
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
-use futures::future::try_join_all;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{BoxedRunnable, Manager, Place, Stage, StartError, ending::Ending, group::Group};
-use crate::{cache::Cache, leader_election::DynElector};
+use super::{BoxedRunnable, Group, Manager, Stage, StartError, ending::Ending, groups::Groups};
+use crate::leader_election::DynElector;
 
 impl Manager {
     /// Runs until `shutdown` is done, or something fails.
     ///
-    /// Order of the start: the cache, which has to sync the kinds that are known by then; what does not need leader election; and, once this
-    /// process leads, controllers and everything else. What is added later starts at once if its turn has come.
+    /// Order of the start: servers for health and metrics, webhooks, caches, what does not need leader election, what warms up, and, once this process leads,
+    /// controllers and everything else. A [`Group`] starts when the one before is [started](super::Runnable::started): servers listen, and caches have synced the
+    /// kinds that are known by then. What is added later starts at once if its turn has come.
     ///
-    /// Order of the stop: everything but the cache is asked to stop at once, so that no controller starts a reconcile while a server drains; what
-    /// does not need leader election is waited for first, then what does, and then the cache stops, so that a reconcile that finishes its work can
-    /// still read; then the leadership is given up, which is kept until then. All of them share the grace period, and what is left at its end is aborted. After a lost
-    /// leadership there is no grace, since another process may be at work: what needs it is aborted before anything else.
+    /// Order of the stop: everything above the caches is asked to stop at once, so that no controller starts a reconcile while others finish; what does not
+    /// need leader election is waited for first, then what does; then the caches stop, so that a reconcile that finishes its work can still read; then webhooks,
+    /// then health and metrics; and then the leadership is given up, which is kept until then. All of them share the grace period, and what is left at its end
+    /// is aborted. After a lost leadership there is no grace, since another process may be at work: what needs it is aborted before anything else.
     ///
-    /// When this returns, nothing of the manager runs any more, the tasks of aborted controllers included.
+    /// When this returns, nothing of the manager runs any more, the tasks of aborted controllers included. So a process that lost the lease need not end: it may
+    /// build another manager and compete again, see [`StartError::is_leadership_lost`].
     ///
     /// # Errors
     /// The first failure; [`StartError::GracePeriod`] if there was none but something did not stop in time. Further failures are logged.
     ///
     /// # Cancel safety
     /// Dropped, it aborts everything that it runs, and does not wait for it.
+    ///
+    /// # Differences from Go
+    /// Base contexts carry values to runnables; here those run in the span in which the manager was started.
     pub async fn start(self, shutdown: impl Future<Output = ()>) -> Result<(), StartError> {
         let (start, added) = mpsc::unbounded_channel();
-        let (caches, waiting, elector) = {
+        let (waiting, elector) = {
             let mut stage = self.setup.stage.lock();
             match std::mem::replace(&mut *stage, Stage::Running(start)) {
-                Stage::Fresh { caches, waiting, elector } => (caches, waiting, elector),
+                Stage::Fresh { waiting, elector } => (waiting, elector),
                 earlier => {
                     *stage = earlier;
                     return Err(StartError::AlreadyStarted);
@@ -40,8 +44,14 @@ impl Manager {
             }
         };
         let elected = self.setup.elected.clone();
-        let mut life = Life { groups: Groups::new(), added, elector, elected, is_leader: false };
-        let reason = life.run(shutdown, caches, waiting).await;
+        let work = Work { groups: Groups::new(), added, waiting, turn: None };
+        let mut life = Life { work, elector, elected, is_leader: false };
+        let reason = tokio::select! {
+            // A failure is the better reason.
+            biased;
+            Err(failure) = life.run() => Err(failure),
+            () = shutdown => Ok(()),
+        };
 
         *self.setup.stage.lock() = Stage::Stopped;
         life.stop(reason, self.setup.graceful_shutdown_timeout, &self.setup.controller_tasks).await
@@ -50,8 +60,7 @@ impl Manager {
 
 /// A manager between its start and its stop.
 struct Life {
-    groups: Groups,
-    added: mpsc::UnboundedReceiver<BoxedRunnable>,
+    work: Work,
     elector: Box<dyn DynElector>,
     /// Fires when this process leads and everything that waited for it has been started.
     elected: CancellationToken,
@@ -59,57 +68,33 @@ struct Life {
 }
 
 impl Life {
-    async fn run(
-        &mut self,
-        shutdown: impl Future<Output = ()>,
-        caches: Vec<Cache>,
-        waiting: Vec<BoxedRunnable>,
-    ) -> Result<(), StartError> {
-        let Self { groups, added, elector, elected, is_leader } = self;
-        tokio::pin!(shutdown);
-        for cache in &caches {
-            groups.start(BoxedRunnable::of_cache(cache.clone()));
+    /// Runs until something fails.
+    ///
+    /// # Cancel safety
+    /// Dropped, it leaves all to [`stop`](Self::stop).
+    async fn run(&mut self) -> Result<Infallible, StartError> {
+        let Self { work, elector, elected, is_leader } = self;
+        for group in Group::ON_EVERY_REPLICA {
+            let ready = work.start(group);
+            work.attend(ready).await?;
         }
-        tokio::select! {
-            () = &mut shutdown => return Ok(()),
-            failed = groups.failed() => return Err(failed),
-            synced = try_join_all(caches.iter().map(Cache::wait_for_cache_sync)) => drop(synced?),
-        }
-
-        let (mut leader_only, others): (Vec<_>, Vec<_>) =
-            waiting.into_iter().partition(|runnable| runnable.place == Place::LeaderOnly);
-        groups.start_all(others);
-        {
-            let acquired = elector.acquire();
-            tokio::pin!(acquired);
-            loop {
-                tokio::select! {
-                    () = &mut shutdown => return Ok(()),
-                    failed = groups.failed() => return Err(failed),
-                    Some(runnable) = added.recv() => match runnable.place {
-                        Place::LeaderOnly => leader_only.push(runnable),
-                        Place::Caches | Place::Others => groups.start(runnable),
-                    },
-                    acquired = &mut acquired => break acquired.map_err(StartError::Election)?,
-                }
-            }
-        }
+        work.attend(elector.acquire()).await?.map_err(StartError::Election)?;
         *is_leader = true;
-        groups.start_all(leader_only);
-        elected.cancel();
-
-        let lost = elector.lost();
-        tokio::pin!(lost);
-        loop {
+        let ready = work.start(Group::LeaderElection);
+        let leads = async {
+            ready.await;
+            elected.cancel();
+            std::future::pending::<Infallible>().await
+        };
+        let lost = async {
             tokio::select! {
                 // Whoever does not lead any more does nothing else first.
                 biased;
-                reason = &mut lost => return Err(StartError::LeadershipLost(reason)),
-                () = &mut shutdown => return Ok(()),
-                failed = groups.failed() => return Err(failed),
-                Some(runnable) = added.recv() => groups.start(runnable),
+                reason = elector.lost() => reason,
+                never = leads => match never {},
             }
-        }
+        };
+        Err(StartError::LeadershipLost(work.attend(lost).await?))
     }
 
     async fn stop(
@@ -118,7 +103,7 @@ impl Life {
         grace: Duration,
         controller_tasks: &TaskTracker,
     ) -> Result<(), StartError> {
-        let Self { mut groups, mut elector, is_leader, .. } = self;
+        let Self { work: Work { mut groups, .. }, mut elector, is_leader, .. } = self;
         let mut leads = is_leader && !matches!(reason, Err(StartError::LeadershipLost(_)));
         let mut ending = Ending::new(reason, if is_leader && !leads { Duration::ZERO } else { grace });
         // Those of a controller that was aborted end at their next await point, and nobody else waits for them.
@@ -149,68 +134,45 @@ impl Life {
     }
 }
 
-/// What runs, by the order in which it is joined.
-#[derive(Debug)]
-struct Groups {
-    others: Group,
-    leader_only: Group,
-    caches: Group,
+/// What runs, and what waits for its turn.
+struct Work {
+    groups: Groups,
+    added: mpsc::UnboundedReceiver<BoxedRunnable>,
+    /// In the order in which they were added.
+    waiting: Vec<BoxedRunnable>,
+    /// The last group that was started.
+    turn: Option<Group>,
 }
 
-impl Groups {
-    fn new() -> Self {
-        Self { others: Group::new(), leader_only: Group::new(), caches: Group::new() }
+impl Work {
+    /// Starts what waits in `group`; what is added to it later starts at once. Returns what is done when all that were started are ready.
+    fn start(&mut self, group: Group) -> impl Future<Output = ()> + use<> {
+        self.turn = Some(group);
+        for runnable in self.waiting.extract_if(.., |runnable| runnable.group == group) {
+            self.groups.start(runnable);
+        }
+        self.groups.of(group).ready()
     }
 
-    fn start(&mut self, runnable: BoxedRunnable) {
-        let group = match runnable.place {
-            Place::Caches => &mut self.caches,
-            Place::Others => &mut self.others,
-            Place::LeaderOnly => &mut self.leader_only,
-        };
-        group.start(runnable);
-    }
-
-    fn start_all(&mut self, runnables: Vec<BoxedRunnable>) {
-        for runnable in runnables {
-            self.start(runnable);
+    /// Looks after all that runs until `done` is.
+    async fn attend<T>(&mut self, done: impl Future<Output = T>) -> Result<T, StartError> {
+        tokio::pin!(done);
+        loop {
+            tokio::select! {
+                // Nothing starts after a failure, or once it would be too late.
+                biased;
+                failed = self.groups.failed() => return Err(failed),
+                done = &mut done => return Ok(done),
+                Some(runnable) = self.added.recv() => self.take(runnable),
+            }
         }
     }
 
-    /// The next failure; pending while there is none.
-    async fn failed(&mut self) -> StartError {
-        tokio::select! {
-            failed = self.caches.failed() => failed,
-            failed = self.others.failed() => failed,
-            failed = self.leader_only.failed() => failed,
+    fn take(&mut self, runnable: BoxedRunnable) {
+        if Some(runnable.group) <= self.turn {
+            self.groups.start(runnable);
+        } else {
+            self.waiting.push(runnable);
         }
-    }
-
-    /// Lets everything finish, for as long as `grace` says.
-    ///
-    /// # Cancel safety
-    /// What has not ended by then can still be [abandoned](Self::abandon).
-    async fn stop(&mut self, grace: Duration, ending: &mut Ending) {
-        // What lies beyond the end of time never comes.
-        let deadline = Instant::now().checked_add(grace);
-        self.others.cancel();
-        self.leader_only.cancel();
-        self.others.join(deadline, ending).await;
-        self.leader_only.join(deadline, ending).await;
-        self.caches.cancel();
-        // An informer stops at its next await point, and runs no code that could keep it.
-        self.caches.join(None, ending).await;
-    }
-
-    /// Ends everything at once, and first of all what only a leader may do.
-    async fn abandon(&mut self, ending: &mut Ending) {
-        self.leader_only.cancel();
-        self.leader_only.abort();
-        self.others.cancel();
-        self.others.abort();
-        self.leader_only.join(None, ending).await;
-        self.others.join(None, ending).await;
-        self.caches.cancel();
-        self.caches.join(None, ending).await;
     }
 }

@@ -1,14 +1,16 @@
 //! What runs, in which order, and how it stops.
 //!
-//! A [`Manager`] owns the connection to the API server, the cache, the client, and everything that runs on them. It starts the cache first, waits
-//! for what is known of it to sync, starts what runs on every replica, and, once it leads, controllers and what else needs that; it stops them
+//! A [`Manager`] owns the connection to the API server, the cache, the client, and everything that runs on them. It starts them [group](Group) by group:
+//! servers for health and metrics, webhooks, caches, what runs on every replica, and, once it leads, controllers and what else needs that; it stops them
 //! the other way round.
 
 mod builder;
 mod ending;
 mod error;
 mod group;
+mod groups;
 mod life;
+mod probes;
 mod runnable;
 
 use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
@@ -19,8 +21,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use builder::ManagerBuilder;
 pub use error::{ManagerError, StartError};
-pub use runnable::Runnable;
-use runnable::{BoxedRunnable, Place};
+use probes::Probes;
+use runnable::BoxedRunnable;
+pub use runnable::{Group, Runnable};
 
 use crate::{
     cache::Cache,
@@ -51,6 +54,7 @@ struct Setup {
     elected: CancellationToken,
     /// Every task of every controller.
     controller_tasks: TaskTracker,
+    probes: Probes,
     controller_names: Mutex<HashSet<String>>,
     stage: Mutex<Stage>,
 }
@@ -58,7 +62,6 @@ struct Setup {
 enum Stage {
     /// Not started: what is added waits here.
     Fresh {
-        caches: Vec<Cache>,
         waiting: Vec<BoxedRunnable>,
         elector: Box<dyn DynElector>,
     },
@@ -104,15 +107,7 @@ impl Manager {
     /// # Errors
     /// [`ManagerError::Stopping`] if the manager is stopping, or has stopped.
     pub fn add_cluster(&self, cluster: &Cluster) -> Result<(), ManagerError> {
-        let cache = cluster.cache().clone();
-        match &mut *self.setup.stage.lock() {
-            Stage::Fresh { caches, .. } => caches.push(cache),
-            Stage::Running(start) => {
-                start.send(BoxedRunnable::of_cache(cache)).map_err(|_| ManagerError::Stopping)?;
-            }
-            Stage::Stopped => return Err(ManagerError::Stopping),
-        }
-        Ok(())
+        self.add_boxed(BoxedRunnable::of_cache(cluster.cache().clone()))
     }
 
     /// Waits until the manager leads and runs its controllers. The cache has synced what was known at the start; the client can read.

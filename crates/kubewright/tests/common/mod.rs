@@ -7,6 +7,7 @@
 )]
 
 pub mod events;
+pub mod http;
 pub mod logs;
 
 use std::collections::BTreeMap;

@@ -25,10 +25,11 @@ use self::{
 use super::metrics::PathMetrics;
 use crate::{
     BoxError, error,
+    healthz::Check,
     http_server::{
         Budget, Endpoint, Mounted, RegisterError, Routes, Serving, Shown, TlsError, server_config,
     },
-    manager::Runnable,
+    manager::{Group, Runnable},
     metrics::Registry,
 };
 
@@ -239,8 +240,26 @@ impl Runnable for WebhookServer {
         false
     }
 
+    fn group(&self) -> Group {
+        Group::Webhooks
+    }
+
+    fn started(&self) -> impl Future<Output = Result<(), BoxError>> + Send + 'static {
+        let server = self.clone();
+        async move {
+            server.listening().await;
+            Ok(())
+        }
+    }
+
     fn name(&self) -> Cow<'static, str> {
         "webhook server".into()
+    }
+}
+
+impl Check for WebhookServer {
+    async fn check(&self) -> Result<(), BoxError> {
+        Ok(self.ready()?)
     }
 }
 
