@@ -300,34 +300,6 @@ async fn secrets_encode_their_texts_and_can_be_frozen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn services_get_an_address_and_give_it_back() {
-    let (_server, client) = start();
-    let services = dynamic(&client, "", "v1", "Service", "services");
-    let service = |name: &str, address: Option<&str>| {
-        let mut service = object(
-            json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}}),
-        );
-        if let Some(address) = address {
-            service.data["spec"]["clusterIP"] = address.into();
-        }
-        service
-    };
-    let params = PostParams::default();
-    let first = services.create(&params, &service("a", None)).await.unwrap();
-    assert_eq!(first.data["spec"]["clusterIP"], "10.0.0.2");
-    assert_eq!(first.data["spec"]["ports"][0], json!({"port": 80, "protocol": "TCP", "targetPort": 80}));
-    let kept = services.replace("a", &params, &service("a", None)).await.unwrap();
-    assert_eq!(kept.data["spec"]["clusterIP"], "10.0.0.2");
-    let (code, _, message) = refusal(services.create(&params, &service("b", Some("10.0.0.2"))).await);
-    assert_eq!(code, 422);
-    assert!(message.contains("provided IP is already allocated"));
-    services.delete("a", &DeleteParams::default()).await.unwrap();
-    services.create(&params, &service("b", Some("10.0.0.2"))).await.unwrap();
-    let headless = services.create(&params, &service("c", Some("None"))).await.unwrap();
-    assert_eq!(headless.data["spec"]["clusterIP"], "None");
-}
-
-#[tokio::test(start_paused = true)]
 async fn leases_are_created_by_an_update_and_updated_by_version() {
     let (_server, client) = start();
     let leases = dynamic(&client, "coordination.k8s.io", "v1", "Lease", "leases");

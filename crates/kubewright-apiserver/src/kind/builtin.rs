@@ -8,6 +8,7 @@ use super::{
     conversion::{Conversion, EVENT_FIELDS},
     defaults,
     row::{ALL_BUT_DELETE_COLLECTION, ALL_VERBS, Kind, Scope, Subresource},
+    service,
     strategy::{DeletionStyle, Generation, NameRule, NewStatus, Propagation, StatusMetadata, Strategy},
     validation,
 };
@@ -144,7 +145,7 @@ const ROWS: &[Row] = &[
     Row { short_names: &["po"], in_all: true, has_status: true, field_labels: POD_LABELS, columns: POD_COLUMNS, strategy: pod, ..Row::namespaced("", "v1", "Pod", "pods") },
     Row { field_labels: &[("type", "/type")], columns: &[("Type", "string", 0, |o| text(o, "/type")), ("Data", "string", 0, secret_size)], strategy: secret, ..Row::namespaced("", "v1", "Secret", "secrets") },
     Row { short_names: &["sa"], strategy: || Strategy { deletion: DeletionStyle::Object, ..Strategy::default() }, ..Row::namespaced("", "v1", "ServiceAccount", "serviceaccounts") },
-    Row { short_names: &["svc"], in_all: true, has_status: true, field_labels: SERVICE_LABELS, columns: SERVICE_COLUMNS, strategy: service, ..Row::namespaced("", "v1", "Service", "services") },
+    Row { short_names: &["svc"], in_all: true, has_status: true, field_labels: SERVICE_LABELS, columns: SERVICE_COLUMNS, strategy: service_strategy, ..Row::namespaced("", "v1", "Service", "services") },
     Row { strategy: || Strategy { generation: Generation::None, ..Strategy::default() }, ..Row::namespaced("apps", "v1", "ControllerRevision", "controllerrevisions") },
     Row { short_names: &["ds"], in_all: true, has_status: true, columns: DAEMON_SET_COLUMNS, strategy: || workload(defaults::daemon_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "DaemonSet", "daemonsets") },
     Row { short_names: &["deploy"], in_all: true, has_status: true, has_scale: true, columns: DEPLOYMENT_COLUMNS, strategy: || Strategy { generation: Generation::SpecAndAnnotations, ..workload(defaults::deployment, StatusMetadata::LabelsKept) }, ..Row::namespaced("apps", "v1", "Deployment", "deployments") },
@@ -191,12 +192,13 @@ fn secret() -> Strategy {
     Strategy { default: defaults::secret, validate: validation::secret, ..Strategy::default() }
 }
 
-fn service() -> Strategy {
+fn service_strategy() -> Strategy {
     Strategy {
-        default: defaults::service,
-        prepare_for_create: defaults::new_service,
-        prepare_for_update: defaults::keep_service_address,
-        name_rule: NameRule::Dns1035Label,
+        default: service::default,
+        prepare_for_create: service::prepare_for_create,
+        prepare_for_update: service::prepare_for_update,
+        validate: service::validate,
+        name_rule: NameRule::DnsLabel,
         create_on_update: true,
         deletion: DeletionStyle::Object,
         ..Strategy::default()

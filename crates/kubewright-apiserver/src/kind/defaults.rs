@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::object::{Object, object_at};
 
-fn fill(map: &mut Map<String, Value>, field: &str, value: impl Into<Value>) {
+/// Sets a field that is absent or null.
+pub(super) fn fill(map: &mut Map<String, Value>, field: &str, value: impl Into<Value>) {
     if map.get(field).is_none_or(Value::is_null) {
         map.insert(field.into(), value.into());
     }
@@ -38,38 +39,6 @@ pub(super) fn namespace(object: &mut Object) {
 pub(super) fn new_namespace(object: &mut Object) {
     object.section("spec").insert("finalizers".into(), json!(["kubernetes"]));
     object.put("status", Some(json!({"phase": "Active"})));
-}
-
-/// Source: core `v1.SetDefaults_Service` and `SetDefaults_ServiceSpec`.
-pub(super) fn service(object: &mut Object) {
-    let spec = object.section("spec");
-    fill(spec, "type", "ClusterIP");
-    fill(spec, "sessionAffinity", "None");
-    if spec["type"] != "ExternalName" {
-        fill(spec, "internalTrafficPolicy", "Cluster");
-        fill(spec, "ipFamilies", json!(["IPv4"]));
-        fill(spec, "ipFamilyPolicy", "SingleStack");
-    }
-    for port in list_at(spec, "ports") {
-        fill(port, "protocol", "TCP");
-        let number = port.get("port").cloned().unwrap_or_default();
-        fill(port, "targetPort", number);
-    }
-}
-
-pub(super) fn new_service(object: &mut Object) {
-    object.put("status", Some(json!({"loadBalancer": {}})));
-}
-
-/// A client that leaves the address out does not mean to give it back.
-///
-/// Source: core `service.patchAllocatedValues`.
-pub(super) fn keep_service_address(new: &mut Object, old: &Object) {
-    for field in ["clusterIP", "clusterIPs"] {
-        if let Some(address) = old.at(&format!("/spec/{field}")) {
-            fill(new.section("spec"), field, address.clone());
-        }
-    }
 }
 
 /// Source: core `v1.SetDefaults_PodSpec`, `SetDefaults_Container`.
@@ -268,7 +237,8 @@ fn is_latest(image: &str) -> bool {
     !last.contains('@') && last.split_once(':').is_none_or(|(_, tag)| tag == "latest")
 }
 
-fn list_at<'a>(
+/// The objects in a list.
+pub(super) fn list_at<'a>(
     map: &'a mut Map<String, Value>,
     field: &str,
 ) -> impl Iterator<Item = &'a mut Map<String, Value>> {

@@ -9,13 +9,16 @@ mod conversion;
 mod custom;
 mod defaults;
 mod defined;
+mod qualified_name;
 mod registry;
 mod row;
+mod service;
 mod strategy;
 mod validation;
 
 pub(crate) use column::{Cell, Column};
 pub(crate) use custom::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name};
+pub(crate) use qualified_name::{check_label_value, check_qualified_name};
 pub(crate) use registry::{Group, Kinds, Registry};
 pub(crate) use row::{Kind, Scope, Subresource};
 pub(crate) use strategy::{DeletionStyle, Generation, NewStatus, Propagation, StatusMetadata};

@@ -130,7 +130,7 @@ impl NameRule {
             Self::PathSegment => usize::MAX,
         };
         if name.len() > limit {
-            problems.push(format!("must be no more than {limit} bytes"));
+            problems.push(format!("must be no more than {limit} characters"));
         }
         match self {
             Self::DnsSubdomain if !name.split('.').all(is_label) => {
@@ -184,6 +184,6 @@ mod tests {
         for (rule, name, good) in cases {
             assert_eq!(rule.check(name).is_empty(), good, "{rule:?} {name}");
         }
-        assert_eq!(NameRule::DnsLabel.check(&"a".repeat(64)), ["must be no more than 63 bytes"]);
+        assert_eq!(NameRule::DnsLabel.check(&"a".repeat(64)), ["must be no more than 63 characters"]);
     }
 }

@@ -41,12 +41,10 @@ fn make(shared: &Shared, plural: &str, namespace: &str, value: Value) {
         return;
     }
     metadata::before_create(shared, kind, &mut object);
-    // The address is taken only while the Service of a former cycle has it, and then so is the name.
-    if effects::before_create(shared, kind, &mut object, false).is_err() {
-        return;
-    }
-    if shared.store.create(&kind.prefix, &key, &object.encode(), &[]).is_err() {
-        effects::abandoned(shared, kind, &object);
+    // The address is taken only while the Service that goes has it, and then so is the name.
+    let Ok(reservation) = effects::reserve(shared, kind, None, &mut object) else { return };
+    if shared.store.create(&kind.prefix, &key, &object.encode(), &[]).is_ok() {
+        reservation.keep();
     }
 }
 

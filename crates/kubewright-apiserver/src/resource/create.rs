@@ -4,7 +4,7 @@ use http::StatusCode;
 
 use super::{
     call::{Call, no_such_path},
-    effects, metadata, namespace,
+    effects, metadata, namespace, validation,
 };
 use crate::{
     kind::{DEFINITIONS, Kind, definition_name},
@@ -30,7 +30,9 @@ pub(super) fn create_object(
     options: WriteOptions,
 ) -> Result<Document, Status> {
     let (shared, kind) = (&call.shared, &call.kind);
-    if !object.meta("resourceVersion").is_empty() {
+    // What is no version is none, and a dry run stores nothing that could have one.
+    let version = object.meta("resourceVersion").parse::<u64>().unwrap_or_default();
+    if version != 0 && !options.dry_run {
         let text = "resourceVersion should not be set on objects to be created";
         return Err(Status::new(StatusCode::INTERNAL_SERVER_ERROR, "", text));
     }
@@ -47,7 +49,7 @@ pub(super) fn create_object(
             // Defaults may depend on the name (namespaces carry it as a label).
             (kind.strategy.default)(&mut object);
         }
-        let mut problems = metadata::validate(kind, &object, None);
+        let mut problems = validation::validate(kind, &object, None);
         problems.extend((kind.strategy.validate)(&object, None));
         metadata::refuse(kind, object.name(), &problems)?;
         match commit(call, &mut object, options) {
@@ -79,7 +81,7 @@ fn commit(call: &Call, object: &mut Object, options: WriteOptions) -> Result<Doc
     if let Some(present) = shared.store.get(&kind.prefix, &key) {
         return Err(taken(kind, object.name(), &present));
     }
-    effects::before_create(shared, kind, object, options.dry_run)?;
+    let reservation = effects::reserve(shared, kind, None, object)?;
     let draft = object.encode();
     if options.dry_run {
         return Ok(draft.without_revision());
@@ -96,9 +98,9 @@ fn commit(call: &Call, object: &mut Object, options: WriteOptions) -> Result<Doc
             Err(NotCreated::Moved) => {}
         }
     };
-    match &stored {
-        Ok(document) => effects::stored(shared, kind, &key, document),
-        Err(_) => effects::abandoned(shared, kind, object),
+    if let Ok(document) = &stored {
+        reservation.keep();
+        effects::stored(shared, kind, &key, document);
     }
     stored
 }

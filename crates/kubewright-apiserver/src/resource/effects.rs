@@ -1,6 +1,6 @@
 //! What a write to one kind means for the server itself.
 
-use super::{Expiry, bootstrap, definition};
+use super::{Expiry, bootstrap, definition, service_address::Reservation};
 use crate::{
     kind::Kind,
     object::Object,
@@ -9,26 +9,17 @@ use crate::{
     wire::Status,
 };
 
-/// Gives a new object what the server hands out: a Service its address.
-pub(super) fn before_create(
-    shared: &Shared,
+/// Gives an object that is about to be written what the server hands out: a Service its address and its ports.
+pub(super) fn reserve<'a>(
+    shared: &'a Shared,
     kind: &Kind,
+    old: Option<&Object>,
     object: &mut Object,
-    dry_run: bool,
-) -> Result<(), Status> {
+) -> Result<Reservation<'a>, Status> {
     if kind.is("", "services") {
-        shared.addresses.assign(kind, object)?;
-        if dry_run {
-            shared.addresses.release(object);
-        }
-    }
-    Ok(())
-}
-
-/// The object was not stored after all.
-pub(super) fn abandoned(shared: &Shared, kind: &Kind, object: &Object) {
-    if kind.is("", "services") {
-        shared.addresses.release(object);
+        shared.addresses.reserve(kind, old, object)
+    } else {
+        Ok(Reservation::nothing(&shared.addresses))
     }
 }
 

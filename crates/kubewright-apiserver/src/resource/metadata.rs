@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::update::Part;
+use super::{update::Part, validation::IMMUTABLE};
 use crate::{
     clock::rfc3339,
     kind::{Generation, Kind, NewStatus, StatusMetadata},
@@ -21,6 +21,7 @@ pub(super) fn before_create(shared: &Shared, kind: &Kind, object: &mut Object) {
         metadata.remove(field);
     }
     drop_empty(metadata);
+    drop_repeated_owners(metadata);
     metadata.insert("uid".into(), shared.identity.uid().into());
     metadata.insert("creationTimestamp".into(), rfc3339(shared.clock.now()).into());
     if kind.strategy.generation != Generation::None {
@@ -52,6 +53,7 @@ pub(super) fn before_update(kind: &Kind, old: &Object, new: &mut Object, part: P
     }
     let metadata = new.metadata_mut();
     drop_empty(metadata);
+    drop_repeated_owners(metadata);
     // A client that sends none does not know them: that is no wish to lose them.
     if !metadata.contains_key("managedFields")
         && let Some(known) = old.metadata().get("managedFields")
@@ -79,45 +81,6 @@ pub(super) fn before_update(kind: &Kind, old: &Object, new: &mut Object, part: P
     }
 }
 
-/// What is wrong with the metadata of an object, or of its change.
-///
-/// Source: apimachinery `api/validation.ValidateObjectMeta`, `ValidateObjectMetaUpdate`.
-pub(super) fn validate(kind: &Kind, new: &Object, old: Option<&Object>) -> Vec<FieldError> {
-    let mut problems = Vec::new();
-    if old.is_none() {
-        if new.name().is_empty() {
-            problems.push(FieldError::required("metadata.name", "name or generateName is required"));
-        } else {
-            let name = new.metadata().get("name");
-            let texts = kind.strategy.name_rule.check(new.name());
-            problems.extend(texts.iter().map(|text| FieldError::invalid("metadata.name", name, text)));
-        }
-    }
-    if let Some(old) = old
-        && old.is_terminating()
-    {
-        let before = old.finalizers();
-        let added: Vec<_> = new.finalizers().into_iter().filter(|name| !before.contains(name)).collect();
-        if !added.is_empty() {
-            let detail = format!(
-                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
-                added.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
-            );
-            problems.push(FieldError::forbidden("metadata.finalizers", &detail));
-        }
-    }
-    if let Some(old) = old {
-        let differs = |field: &&&str| new.metadata().get(**field) != old.metadata().get(**field);
-        let changed = IMMUTABLE.iter().filter(differs);
-        problems
-            .extend(changed.map(|field| {
-                FieldError::immutable(&format!("metadata.{field}"), new.metadata().get(*field))
-            }));
-    }
-    problems.extend(owner_references(new));
-    problems
-}
-
 /// Marks an object as being deleted, to be removed `grace` seconds from now; with `None` nobody has a say in when.
 pub(super) fn mark_deleted(object: &mut Object, now: Timestamp, grace: Option<i64>) {
     let at = now.as_second().saturating_add(grace.unwrap_or_default());
@@ -131,34 +94,6 @@ pub(super) fn mark_deleted(object: &mut Object, now: Timestamp, grace: Option<i6
     if generation > 0 {
         metadata.insert("generation".into(), (generation + 1).into());
     }
-}
-
-fn owner_references(object: &Object) -> Vec<FieldError> {
-    let references = object.metadata().get("ownerReferences").and_then(Value::as_array);
-    let references = references.map(Vec::as_slice).unwrap_or_default();
-    let mut problems = Vec::new();
-    let mut controllers = Vec::new();
-    for reference in references {
-        for field in ["apiVersion", "kind", "name", "uid"] {
-            if reference[field].as_str().unwrap_or_default().is_empty() {
-                let path = format!("metadata.ownerReferences.{field}");
-                let detail =
-                    if field == "apiVersion" { "version must not be empty" } else { "must not be empty" };
-                problems.push(FieldError::invalid(&path, Some(&"".into()), detail));
-            }
-        }
-        if reference["controller"] == Value::Bool(true) {
-            controllers.push(reference["name"].as_str().unwrap_or_default());
-        }
-    }
-    if let [first, second, ..] = controllers.as_slice() {
-        let detail = format!(
-            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
-        );
-        let value = Value::from(references.to_vec());
-        problems.push(FieldError::invalid("metadata.ownerReferences", Some(&value), &detail));
-    }
-    problems
 }
 
 /// A write to a subresource changes that part alone, and as much of the metadata as the kind allows.
@@ -222,11 +157,21 @@ fn drop_empty(metadata: &mut Map<String, Value>) {
     });
 }
 
+/// Source: apiserver `handlers.dedupOwnerReferencesAndAddWarning`.
+fn drop_repeated_owners(metadata: &mut Map<String, Value>) {
+    if let Some(Value::Array(references)) = metadata.get_mut("ownerReferences") {
+        let mut seen = Vec::new();
+        references.retain(|reference| {
+            !seen.contains(reference) && {
+                seen.push(reference.clone());
+                true
+            }
+        });
+    }
+}
+
 /// Fields that a client's write cannot change.
 const OWNED_BY_SERVER: &[&str] = &["generation", "creationTimestamp", "selfLink"];
-
-/// Fields that a client may repeat or leave out. Others than those that are stored are an error.
-const IMMUTABLE: &[&str] = &["uid", "deletionTimestamp", "deletionGracePeriodSeconds"];
 
 /// Refuses what `problems` lists.
 pub(super) fn refuse(kind: &Kind, name: &str, problems: &[FieldError]) -> Result<(), Status> {
@@ -277,18 +222,5 @@ mod tests {
             "selfLink": "x"}}));
         before_update(&kind, &old, &mut new, Part::Main);
         assert_eq!(Value::from(new.0), json!({"metadata": {"uid": "u", "creationTimestamp": "t"}}));
-    }
-
-    #[test]
-    fn only_one_owner_controls() {
-        let owner = |name: &str| json!({"apiVersion": "v1", "kind": "K", "name": name, "uid": name, "controller": true});
-        let problems =
-            owner_references(&object(&json!({"metadata": {"ownerReferences": [owner("a"), owner("b")]}})));
-        assert_eq!(problems.len(), 1);
-        let expected =
-            "Only one reference can have Controller set to true. Found \"true\" in references for a and b";
-        assert!(problems[0].to_string().ends_with(expected));
-        let nameless = owner_references(&object(&json!({"metadata": {"ownerReferences": [owner("")]}})));
-        assert_eq!(nameless.len(), 2, "neither name nor uid");
     }
 }

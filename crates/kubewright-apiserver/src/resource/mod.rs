@@ -14,6 +14,7 @@ mod patch;
 mod scale;
 mod service_address;
 mod update;
+mod validation;
 mod watch;
 
 pub(crate) use bootstrap::bootstrap;

@@ -1,6 +1,6 @@
-//! The addresses of Services.
+//! What the server gives to Services: addresses, and ports on the nodes.
 
-use std::{collections::HashSet, net::Ipv4Addr};
+use std::{collections::HashSet, net::Ipv4Addr, ops::RangeInclusive};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -11,26 +11,108 @@ use crate::{
     wire::{FieldError, Status},
 };
 
-/// Hands out addresses from 10.0.0.0/24, the range of Go's envtest.
+/// Hands out addresses from 10.0.0.0/24, the range of Go's envtest, and node ports from 30000 to 32767.
 ///
-/// The first one belongs to the `kubernetes` Service of every cluster and is not handed out.
+/// The first address belongs to the `kubernetes` Service of every cluster, which asks for it.
 #[derive(Debug, Default)]
-pub(crate) struct ServiceAddresses(Mutex<HashSet<Ipv4Addr>>);
+pub(crate) struct ServiceAddresses(Mutex<HashSet<Taken>>);
+
+/// What one Service has, and no other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Taken {
+    Address(Ipv4Addr),
+    NodePort(u16),
+}
+
+/// What one write of a Service has taken, and what it gives back. Dropped, it undoes the first and forgets the second.
+#[derive(Debug)]
+#[must_use = "dropping a reservation gives back what it has taken"]
+pub(super) struct Reservation<'a> {
+    addresses: &'a ServiceAddresses,
+    taken: Vec<Taken>,
+    freed: Vec<Taken>,
+}
 
 impl ServiceAddresses {
-    /// Gives a Service an address, unless it is headless or an alias. An address that it asks for must be free.
-    pub(super) fn assign(&self, kind: &Kind, service: &mut Object) -> Result<(), Status> {
+    /// Gives a Service what it needs and does not have yet. What it asks for must be free.
+    pub(super) fn reserve(
+        &self,
+        kind: &Kind,
+        old: Option<&Object>,
+        service: &mut Object,
+    ) -> Result<Reservation<'_>, Status> {
+        let held = old.map(taken_by).unwrap_or_default();
+        let mut reservation = Reservation::nothing(self);
+        let refuse = |error| Status::invalid(kind, service.name(), &[error]);
+        let mut changed = service.clone();
+        reservation.reserve_address(&mut changed, &held).map_err(refuse)?;
+        reservation.reserve_node_ports(&mut changed, &held).map_err(refuse)?;
+        *service = changed;
+        let keeps = taken_by(service);
+        reservation.freed = held.difference(&keeps).copied().collect();
+        Ok(reservation)
+    }
+
+    /// Takes back what a Service has that is gone.
+    pub(super) fn release(&self, service: &Object) {
+        let mut all = self.0.lock();
+        for taken in taken_by(service) {
+            all.remove(&taken);
+        }
+    }
+}
+
+impl<'a> Reservation<'a> {
+    /// The one of what needs nothing.
+    pub(super) fn nothing(addresses: &'a ServiceAddresses) -> Self {
+        Self { addresses, taken: Vec::new(), freed: Vec::new() }
+    }
+
+    /// The Service was stored.
+    pub(super) fn keep(mut self) {
+        let mut all = self.addresses.0.lock();
+        for freed in &self.freed {
+            all.remove(freed);
+        }
+        drop(all);
+        self.taken.clear();
+    }
+
+    fn reserve_address(&mut self, service: &mut Object, held: &HashSet<Taken>) -> Result<(), FieldError> {
         let asked = service.str_at("/spec/clusterIP").to_owned();
-        if service.str_at("/spec/type") == "ExternalName" {
+        if service.str_at("/spec/type") == "ExternalName" || asked == "None" {
             return Ok(());
         }
-        let text = match asked.as_str() {
-            "None" => asked,
-            "" => match self.next() {
-                Some(address) => address.to_string(),
-                None => return Err(Status::internal_error("failed to allocate a serviceIP: range is full")),
-            },
-            _ => self.reserve(kind, service.name(), asked)?,
+        let invalid =
+            |path: &str, value: Value, detail: &str| Err(FieldError::invalid(path, Some(&value), detail));
+        let text = if asked.is_empty() {
+            let all = (2..255).map(|last| Taken::Address(Ipv4Addr::new(10, 0, 0, last)));
+            match self.first_free(all) {
+                Some(Taken::Address(address)) => address.to_string(),
+                _ => {
+                    return invalid(
+                        "spec.clusterIPs",
+                        json!([]),
+                        "failed to allocate a serviceIP: range is full",
+                    );
+                }
+            }
+        } else {
+            let Ok(address) = asked.parse::<Ipv4Addr>() else {
+                let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+                return invalid("spec.clusterIPs[0]", json!(asked), detail);
+            };
+            if address.octets()[..3] != [10, 0, 0] {
+                let detail = format!(
+                    "failed to allocate IP {address}: the provided network does not match the current range"
+                );
+                return invalid("spec.clusterIPs", json!([asked]), &detail);
+            }
+            if !held.contains(&Taken::Address(address)) && !self.take(Taken::Address(address)) {
+                let detail = format!("failed to allocate IP {address}: provided IP is already allocated");
+                return invalid("spec.clusterIPs", json!([asked]), &detail);
+            }
+            asked
         };
         let spec = service.section("spec");
         spec.insert("clusterIPs".into(), json!([text]));
@@ -38,38 +120,84 @@ impl ServiceAddresses {
         Ok(())
     }
 
-    /// Takes the address of a Service that is gone back.
-    pub(super) fn release(&self, service: &Object) {
-        if let Ok(address) = service.str_at("/spec/clusterIP").parse() {
-            self.0.lock().remove(&address);
+    fn reserve_node_ports(&mut self, service: &mut Object, held: &HashSet<Taken>) -> Result<(), FieldError> {
+        let wanted = match service.str_at("/spec/type") {
+            "NodePort" => true,
+            "LoadBalancer" => service.at("/spec/allocateLoadBalancerNodePorts") != Some(&Value::Bool(false)),
+            _ => return Ok(()),
+        };
+        let Some(Value::Array(ports)) = service.section("spec").get_mut("ports") else { return Ok(()) };
+        // First what is asked for, so that nothing of it is handed out.
+        for (index, port) in ports.iter().enumerate() {
+            if let Some(asked) = port["nodePort"].as_i64().filter(|asked| *asked != 0) {
+                self.reserve_node_port(asked, held).map_err(|detail| {
+                    let path = format!("spec.ports[{index}].nodePort");
+                    FieldError::invalid(&path, port.get("nodePort"), &detail)
+                })?;
+            }
         }
+        for (index, port) in ports.iter_mut().enumerate() {
+            if !wanted || port["nodePort"].as_i64().is_some_and(|asked| asked != 0) {
+                continue;
+            }
+            let Some(Taken::NodePort(free)) = self.first_free(HANDED_OUT.map(Taken::NodePort)) else {
+                let path = format!("spec.ports[{index}].nodePort");
+                return Err(FieldError::invalid(&path, Some(&0.into()), "range is full"));
+            };
+            port["nodePort"] = free.into();
+        }
+        Ok(())
     }
 
-    fn next(&self) -> Option<Ipv4Addr> {
-        let mut used = self.0.lock();
-        let free =
-            (2..255).map(|last| Ipv4Addr::new(10, 0, 0, last)).find(|address| !used.contains(address))?;
-        used.insert(free);
-        Some(free)
-    }
-
-    fn reserve(&self, kind: &Kind, name: &str, asked: String) -> Result<String, Status> {
-        let refuse = |detail: String| {
-            let value = Value::from(vec![asked.clone()]);
-            let error = FieldError::invalid("spec.clusterIPs", Some(&value), &detail);
-            Err(Status::invalid(kind, name, &[error]))
-        };
-        let Ok(address) = asked.parse::<Ipv4Addr>() else {
-            return refuse("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)".into());
-        };
-        if address.octets()[..3] != [10, 0, 0] {
-            return refuse(format!(
-                "failed to allocate IP {address}: the provided IP ({address}) is not in the valid range. The range of valid IPs is 10.0.0.0/24"
+    /// TCP and UDP of one Service may share a port.
+    fn reserve_node_port(&mut self, asked: i64, held: &HashSet<Taken>) -> Result<(), String> {
+        let Some(port) = u16::try_from(asked).ok().filter(|port| NODE_PORTS.contains(port)) else {
+            return Err(format!(
+                "provided port is not in the valid range. The range of valid ports is {}-{}",
+                NODE_PORTS.start(),
+                NODE_PORTS.end()
             ));
+        };
+        let port = Taken::NodePort(port);
+        if held.contains(&port) || self.taken.contains(&port) || self.take(port) {
+            Ok(())
+        } else {
+            Err("provided port is already allocated".to_owned())
         }
-        if !self.0.lock().insert(address) {
-            return refuse(format!("failed to allocate IP {address}: provided IP is already allocated"));
+    }
+
+    fn take(&mut self, wanted: Taken) -> bool {
+        let free = self.addresses.0.lock().insert(wanted);
+        if free {
+            self.taken.push(wanted);
         }
-        Ok(asked)
+        free
+    }
+
+    fn first_free(&mut self, mut candidates: impl Iterator<Item = Taken>) -> Option<Taken> {
+        candidates.find(|candidate| self.take(*candidate))
     }
 }
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let mut all = self.addresses.0.lock();
+        for taken in &self.taken {
+            all.remove(taken);
+        }
+    }
+}
+
+fn taken_by(service: &Object) -> HashSet<Taken> {
+    let address = service.str_at("/spec/clusterIP").parse().ok().map(Taken::Address);
+    let ports = service.at("/spec/ports").and_then(Value::as_array).into_iter().flatten();
+    let ports = ports.filter_map(|port| u16::try_from(port["nodePort"].as_i64()?).ok());
+    address.into_iter().chain(ports.filter(|port| *port != 0).map(Taken::NodePort)).collect()
+}
+
+/// Source: kube-apiserver `--service-node-port-range`.
+const NODE_PORTS: RangeInclusive<u16> = 30_000..=32_767;
+/// The first ones are left to those who ask.
+///
+/// Source: apiserver `ipallocator` and `portallocator.calculateRangeOffset`.
+const HANDED_OUT: RangeInclusive<u16> = 30_086..=32_767;

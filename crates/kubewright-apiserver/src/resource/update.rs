@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use super::{call::Call, create, effects, metadata};
+use super::{call::Call, create, effects, metadata, validation};
 use crate::{
     kind::Kind,
     object::Object,
@@ -59,14 +59,18 @@ pub(super) fn modify(
         check_version(call, &old, &new)?;
         kind.to_storage(&mut new);
         metadata::before_update(kind, &old, &mut new, part);
-        let mut problems = metadata::validate(kind, &new, Some(&old));
+        let mut problems = validation::validate(kind, &new, Some(&old));
         problems.extend((kind.strategy.validate)(&new, Some(&old)));
         metadata::refuse(kind, new.name(), &problems)?;
+        let reservation = effects::reserve(shared, kind, Some(&old), &mut new)?;
         if options.dry_run {
             return Ok(new.encode().at(current.revision()));
         }
         match commit(shared, kind, &key, &current, &new) {
-            Ok(document) => return Ok(document),
+            Ok(document) => {
+                reservation.keep();
+                return Ok(document);
+            }
             Err(Mismatch { current: None }) => return Err(Status::not_found(kind, &call.info.name)),
             Err(Mismatch { current: Some(_) }) => {}
         }

@@ -110,12 +110,19 @@ fn decode_message(headers: &HeaderMap, body: &[u8], api_version: &str, kind: &st
 /// # Errors
 /// 400 when it is not.
 pub(crate) fn check_shape(kind: &Kind, object: &mut Object, body: &[u8]) -> Result<(), Status> {
+    if !kind.is_custom {
+        // Built-in handlers know what they expect and fill in what is missing, as upstream's do.
+        for (field, expected) in [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())] {
+            if object.0.get(field).is_none_or(|value| value.is_null() || value == "") {
+                object.0.insert(field.into(), expected.into());
+            }
+        }
+    }
     let (api_version, name) = (object.str_at("/apiVersion").to_owned(), object.str_at("/kind").to_owned());
-    if api_version.is_empty() && name.is_empty() && !kind.is_custom {
-        // Built-in handlers know what they expect and fill it in, as upstream's do.
-        object.0.insert("apiVersion".into(), kind.api_version().into());
-        object.0.insert("kind".into(), kind.kind.clone().into());
-    } else if name.is_empty() {
+    if !kind.is_custom && (&api_version, &name) != (&kind.api_version(), &kind.kind) {
+        return Err(other_kind(kind, &api_version, &name));
+    }
+    if name.is_empty() {
         return Err(unrecognized(kind, body, "Object 'Kind' is missing"));
     } else if api_version != kind.api_version() {
         return Err(Status::bad_request(format!(
@@ -310,7 +317,7 @@ mod tests {
         let wrong = decode_pod("application/json", r#"{"apiVersion":"a/v2","kind":"Pod"}"#).unwrap_err();
         assert_eq!(
             wrong.message,
-            "the API version in the data (a/v2) does not match the expected API version (v1)"
+            "Pod in version \"v2\" cannot be handled as a Pod: no kind \"Pod\" is registered for version \"a/v2\" in scheme \"pkg/runtime/scheme.go:111\""
         );
     }
 

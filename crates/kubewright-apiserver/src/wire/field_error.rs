@@ -20,6 +20,7 @@ enum Problem {
     Invalid(Value),
     NotSupported(Value),
     Forbidden,
+    TooLong,
 }
 
 impl FieldError {
@@ -41,6 +42,10 @@ impl FieldError {
         Self::new(field, Problem::Forbidden, detail)
     }
 
+    pub(crate) fn too_long(field: &str, bytes: usize) -> Self {
+        Self::new(field, Problem::TooLong, &format!("may not be more than {bytes} bytes"))
+    }
+
     pub(crate) fn immutable(field: &str, value: Option<&Value>) -> Self {
         Self::invalid(field, value, "field is immutable")
     }
@@ -52,6 +57,7 @@ impl FieldError {
             Problem::Invalid(_) => "FieldValueInvalid",
             Problem::NotSupported(_) => "FieldValueNotSupported",
             Problem::Forbidden => "FieldValueForbidden",
+            Problem::TooLong => "FieldValueTooLong",
         };
         json!({"reason": reason, "message": self.body(), "field": self.field})
     }
@@ -66,6 +72,7 @@ impl FieldError {
             Problem::Invalid(value) => format!("Invalid value: {value}"),
             Problem::NotSupported(value) => format!("Unsupported value: {value}"),
             Problem::Forbidden => "Forbidden".to_owned(),
+            Problem::TooLong => "Too long".to_owned(),
         };
         if self.detail.is_empty() { head } else { format!("{head}: {}", self.detail) }
     }
@@ -92,6 +99,7 @@ mod tests {
                 "dryRun: Unsupported value: \"x\": supported values: \"All\"",
             ),
             (FieldError::forbidden("data", "frozen"), "data: Forbidden: frozen"),
+            (FieldError::too_long("a", 9), "a: Too long: may not be more than 9 bytes"),
             (FieldError::immutable("a", Some(&json!(1))), "a: Invalid value: 1: field is immutable"),
         ];
         for (error, text) in cases {
