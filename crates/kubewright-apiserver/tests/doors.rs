@@ -117,34 +117,69 @@ async fn bodies_are_limited() {
     assert_eq!(status["message"], "Request entity too large: limit is 3145728");
 }
 
+/// Asked of kube-apiserver 1.37.2, all of them.
 #[tokio::test]
-async fn unknown_paths_answer_in_plain_text() {
-    let server = ApiServer::builder().build();
-    for path in [
-        "/",
-        "/openapi/v2",
-        "/apis/nope",
-        "/apis/nope/v1/things",
+async fn what_is_not_served_is_refused_in_the_words_of_its_router() {
+    let (server, client) = common::start();
+    common::define_widgets(&client).await;
+    let check = async |method: Method, paths: &[&str], code: u16, expected: Value| {
+        for path in paths {
+            let request = Request::builder().method(&method).uri(*path).body(Full::<bytes::Bytes>::default());
+            let (found, _, body) = read(server.service().call(request.unwrap()).await.unwrap()).await;
+            let body =
+                if let Value::String(_) = body { body } else { json!([body["message"], body["details"]]) };
+            assert_eq!((found.as_u16(), body), (code, expected.clone()), "{method} {path}");
+        }
+    };
+    let nobody_knows = ["/apis/nope", "/apis/nope/v1/things", "/apis/example.com/v9/widgets"];
+    check(Method::GET, &nobody_knows, 404, json!("404 page not found\n")).await;
+    let wrong_scope = ["/apis/example.com/v1/widgets", "/apis/example.com/v1/namespaces/default/others"];
+    check(Method::POST, &wrong_scope, 404, json!("404 page not found\n")).await;
+    let absent = [
+        "/apis/apps/v9",
+        "/api/v9/pods",
         "/api/v1/namespaces/default/nodes",
         "/api/v1/pods/x",
         "/api/v1/namespaces/default/pods/x/nope",
-    ] {
-        let (code, content_type, text) = ask(&server, path, "application/json").await;
-        let expected = (StatusCode::NOT_FOUND, "text/plain; charset=utf-8", json!("404 page not found\n"));
-        assert_eq!((code, content_type.as_str(), text), expected, "{path}");
-    }
+        "/api/v1/namespaces/default/pods/x/nope/nope",
+        "/api/v1/namespaces/default/configmaps/x/status",
+    ];
+    check(Method::GET, &absent, 404, json!(["the server could not find the requested resource", {}])).await;
+    let not_allowed = json!(["the server does not allow this method on the requested resource", {}]);
+    check(
+        Method::POST,
+        &["/api/v1/namespaces/default/pods/x", "/api/v1/pods", "/api/v1"],
+        405,
+        not_allowed.clone(),
+    )
+    .await;
+    check(Method::PUT, &["/api/v1/namespaces/default/pods", "/api/v1/pods"], 405, not_allowed.clone()).await;
+    check(Method::DELETE, &["/api/v1/namespaces", "/api/v1/pods"], 405, not_allowed.clone()).await;
+    check(Method::OPTIONS, &["/api/v1/pods"], 405, not_allowed).await;
+
+    let widgets = "/apis/example.com/v1/namespaces/default/widgets";
+    let about = json!({"name": "x", "group": "example.com", "kind": "widgets"});
+    let part = [&*format!("{widgets}/x/nope"), &*format!("{widgets}/x/nope/nope")];
+    check(Method::PATCH, &part, 404, json!(["widgets.example.com \"x\" not found", about])).await;
+    check(Method::PUT, &[widgets], 400, json!(["name must be provided", null])).await;
+    let refused = |verb: &str| {
+        let message = format!("{verb} is not supported on resources of kind \"widgets.example.com\"");
+        json!([message, {"group": "example.com", "kind": "widgets"}])
+    };
+    check(Method::DELETE, &[&format!("{widgets}/x/status")], 405, refused("delete")).await;
+    check(Method::POST, &[&format!("{widgets}/x/status")], 405, refused("create")).await;
+    check(Method::OPTIONS, &[widgets], 405, refused("")).await;
+}
+
+#[tokio::test]
+async fn forms_that_nobody_writes_are_refused() {
+    let server = ApiServer::builder().build();
     let (code, _, status) = ask(&server, "/api/v1/pods", "application/vnd.kubernetes.protobuf").await;
     assert_eq!(code, StatusCode::NOT_ACCEPTABLE);
     assert_eq!(
         status["message"],
         "only the following media types are accepted: application/json, application/yaml"
     );
-    let request = Request::builder()
-        .method(Method::POST)
-        .uri("/api/v1/namespaces/default/pods/x")
-        .body(Full::<bytes::Bytes>::default());
-    let (code, ..) = read(server.service().call(request.unwrap()).await.unwrap()).await;
-    assert_eq!(code, StatusCode::METHOD_NOT_ALLOWED);
 }
 
 #[tokio::test]

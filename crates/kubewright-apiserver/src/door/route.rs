@@ -11,7 +11,7 @@ use crate::{
     discovery,
     fault::Verdict,
     openapi,
-    resource::Call,
+    resource::{self, Call},
     server::Shared,
     wire::{Accept, Body, RequestInfo, ResourceInfo, Status, Verb, json_response, text_response},
 };
@@ -61,7 +61,7 @@ impl ResourceRequest<'_> {
         let (group, version, plural) =
             (&self.resource.group, &self.resource.version, &self.resource.resource);
         let Some(kind) = registry.find(group, version, plural) else {
-            return Err(Status::new(StatusCode::NOT_FOUND, "", ""));
+            return Err(no_such_path(registry.is_builtin(group)));
         };
         let accept = Accept::negotiate(&self.parts.headers, &self.query)?;
         let call = Call {
@@ -84,11 +84,16 @@ impl ResourceRequest<'_> {
 
 /// Paths that are no resources: health, version, discovery and OpenAPI.
 fn fixed(door: &Door, parts: &Parts, path: &str) -> Response<Body> {
-    if !matches!(parts.method, Method::GET | Method::HEAD) {
-        return not_found();
-    }
     let registry = door.shared.registry();
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+    let is_builtin = match segments.as_slice() {
+        ["api", ..] => true,
+        ["apis", group, ..] => registry.is_builtin(group),
+        _ => false,
+    };
+    if !matches!(parts.method, Method::GET | Method::HEAD) {
+        return if is_builtin { json_response(&Status::method_not_allowed()) } else { not_found() };
+    }
     let found = match segments.as_slice() {
         ["healthz" | "livez" | "readyz", ..] => Some(text_response(StatusCode::OK, "ok")),
         ["version"] => Some(discovery::version()),
@@ -102,7 +107,15 @@ fn fixed(door: &Door, parts: &Parts, path: &str) -> Response<Body> {
         ["apis", group, version] => discovery::resources(&registry, group, version),
         _ => None,
     };
-    found.unwrap_or_else(not_found)
+    found.unwrap_or_else(|| match no_such_path(is_builtin) {
+        status if status.message.is_empty() => not_found(),
+        status => json_response(&status),
+    })
+}
+
+/// What nothing is served at: below a built-in group a Status, else a path that nobody knows.
+fn no_such_path(is_builtin: bool) -> Status {
+    if is_builtin { Status::no_such_resource() } else { resource::no_such_path() }
 }
 
 /// Source: apiserver `routes` over `http.NotFound`.

@@ -101,6 +101,11 @@ impl Registry {
         self.by_resource.get(&(group.to_owned(), version.to_owned(), plural.to_owned()))
     }
 
+    /// Whether the group has kinds that every server has.
+    pub(crate) fn is_builtin(&self, group: &str) -> bool {
+        self.builtin.iter().any(|kind| kind.group == group)
+    }
+
     /// The groups in the order of discovery: the core, built-in ones, then custom ones by name.
     pub(crate) fn groups(&self) -> &[Group] {
         &self.groups

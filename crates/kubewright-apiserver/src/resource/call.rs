@@ -37,15 +37,16 @@ pub(crate) struct Call {
 impl Call {
     /// Does what the request asks for.
     pub(crate) async fn handle(self) -> Result<Reply, Status> {
+        self.check_scope()?;
         let subresource = match self.info.subresource.as_str() {
             "" => None,
-            name => Some(self.kind.subresource(name).cloned().ok_or_else(no_such_path)?),
+            name => Some(self.kind.subresource(name).cloned().ok_or_else(|| self.no_such_subresource())?),
         };
-        self.check_path(subresource.is_some())?;
         let verbs = subresource.as_ref().map_or(self.kind.verbs, Subresource::verbs);
         if !verbs.contains(&self.verb.as_str()) {
-            return Err(method_not_allowed());
+            return Err(self.no_such_method());
         }
+        self.check_name()?;
         if Expiry::concerns(&self.kind) {
             self.shared.expiry.remove_due(&self.shared.store, &self.kind);
         }
@@ -53,7 +54,7 @@ impl Call {
             (Verb::Get, None | Some(Subresource::Status)) => self.get(),
             (Verb::List, None) => list::list(&self).await,
             (Verb::Watch, None) => watch::watch(self).await,
-            (Verb::Create, None) if self.info.name.is_empty() => create::create(&self),
+            (Verb::Create, None) => create::create(&self),
             (Verb::Update, None) => update::update(&self, update::Part::Main),
             (Verb::Update, Some(Subresource::Status)) => update::update(&self, update::Part::Status),
             (Verb::Update, Some(Subresource::Finalize)) => update::update(&self, update::Part::Finalize),
@@ -69,7 +70,7 @@ impl Call {
                     _ => scale::get(&self, &paths),
                 }
             }
-            _ => Err(method_not_allowed()),
+            _ => Err(self.no_such_method()),
         }
     }
 
@@ -105,28 +106,56 @@ impl Call {
         DeleteOptions::read(body.as_ref(), &self.query)
     }
 
-    /// Paths that no route leads to: the wrong scope, or no namespace where one is needed.
-    fn check_path(&self, is_subresource: bool) -> Result<(), Status> {
-        let own_namespace = self.kind.is("", "namespaces");
-        let everywhere = matches!(self.verb, Verb::List | Verb::Watch);
-        let good = match (self.kind.is_namespaced(), self.info.namespace.is_empty()) {
-            (true, true) => everywhere && !is_subresource,
-            (false, false) => own_namespace,
-            _ => true,
-        };
-        if good { Ok(()) } else { Err(no_such_path()) }
+    /// The path has a namespace if the kind has one; without it, only collections are read.
+    fn check_scope(&self) -> Result<(), Status> {
+        let (namespace, name) = (!self.info.namespace.is_empty(), !self.info.name.is_empty());
+        let reads_all = matches!(self.verb, Verb::List | Verb::Watch);
+        match (self.kind.is_namespaced(), namespace) {
+            (true, true) | (false, false) => Ok(()),
+            // The path of a namespace is one in a namespace.
+            (false, true) if self.kind.is("", "namespaces") => Ok(()),
+            (true, false) if reads_all => Ok(()),
+            // There is such a path, for readers.
+            (true, false) if !name && !self.kind.is_custom => Err(Status::method_not_allowed()),
+            _ => Err(self.no_such_path()),
+        }
+    }
+
+    /// Writes to one object name it in the path, and what makes one does not.
+    fn check_name(&self) -> Result<(), Status> {
+        let named = !self.info.name.is_empty();
+        let wants_name = matches!(self.verb, Verb::Update | Verb::Patch);
+        match (self.kind.is_custom, named) {
+            (true, false) if wants_name => Err(Status::bad_request("name must be provided")),
+            (false, false) if wants_name => Err(Status::method_not_allowed()),
+            (false, true) if self.verb == Verb::Create => Err(Status::method_not_allowed()),
+            _ => Ok(()),
+        }
+    }
+
+    fn no_such_path(&self) -> Status {
+        if self.kind.is_custom { no_such_path() } else { Status::no_such_resource() }
+    }
+
+    /// Source: apiextensions `crdHandler.ServeHTTP` looks at the object's kind alone, routes of built-in kinds are fixed.
+    fn no_such_subresource(&self) -> Status {
+        if self.kind.is_custom {
+            Status::not_found(&self.kind, &self.info.name)
+        } else {
+            Status::no_such_resource()
+        }
+    }
+
+    fn no_such_method(&self) -> Status {
+        if self.kind.is_custom {
+            Status::method_not_supported(&self.kind, self.verb.as_str())
+        } else {
+            Status::method_not_allowed()
+        }
     }
 }
 
-/// A path that no route leads to. Without a message the door answers in plain text, as upstream's router does.
+/// A path that nobody knows. Without a message the door answers in plain text, as upstream's router does.
 pub(crate) fn no_such_path() -> Status {
     Status::new(StatusCode::NOT_FOUND, "", "")
-}
-
-fn method_not_allowed() -> Status {
-    Status::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "MethodNotAllowed",
-        "the server does not allow this method on the requested resource",
-    )
 }

@@ -18,7 +18,7 @@ mod validation;
 mod watch;
 
 pub(crate) use bootstrap::bootstrap;
-pub(crate) use call::Call;
+pub(crate) use call::{Call, no_such_path};
 pub(crate) use definition::Settling;
 pub(crate) use expiry::Expiry;
 pub(crate) use service_address::ServiceAddresses;

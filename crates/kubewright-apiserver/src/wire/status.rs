@@ -24,6 +24,8 @@ pub struct Status {
     pub details: Map<String, Value>,
     /// `metadata.continue`: where an expired list may go on, inconsistently.
     continue_token: Option<String>,
+    /// Whether `details` are on the wire even if there are none.
+    empty_details: bool,
 }
 
 impl Status {
@@ -35,6 +37,7 @@ impl Status {
             message: message.into(),
             details: Map::new(),
             continue_token: None,
+            empty_details: false,
         }
     }
 
@@ -82,6 +85,33 @@ impl Status {
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
         let message = format!("{} \"{name}\" not found", kind.qualified_resource());
         Self::new(StatusCode::NOT_FOUND, "NotFound", message).about(kind, name)
+    }
+
+    /// 404 of a path below a built-in group that no route leads to.
+    ///
+    /// Source: apimachinery `errors.NewGenericServerResponse`, which knows nothing of the object.
+    pub(crate) fn no_such_resource() -> Self {
+        let message = "the server could not find the requested resource";
+        let status = Self::new(StatusCode::NOT_FOUND, "NotFound", message);
+        Self { empty_details: true, ..status }
+    }
+
+    /// 405 of a path below a built-in group that has no such method.
+    ///
+    /// Source: as that of [`no_such_resource`](Self::no_such_resource).
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        let status = Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message);
+        Self { empty_details: true, ..status }
+    }
+
+    /// 405 of a custom resource; `verb` is the word of RBAC, and may be empty.
+    ///
+    /// Source: apimachinery `errors.NewMethodNotSupported`.
+    pub(crate) fn method_not_supported(kind: &Kind, verb: &str) -> Self {
+        let message =
+            format!("{verb} is not supported on resources of kind \"{}\"", kind.qualified_resource());
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message).about(kind, "")
     }
 
     pub(crate) fn namespace_not_found(name: &str) -> Self {
@@ -141,10 +171,9 @@ impl Status {
 
     /// 422 about an object of a kind; `errors` must not be empty.
     pub(crate) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Self {
-        Self::invalid_of(&kind.qualified_kind(), name, errors)
-            .with("name", name)
-            .with_group(&kind.group)
-            .with("kind", kind.kind.as_str())
+        let status = Self::invalid_of(&kind.qualified_kind(), name, errors);
+        let status = if name.is_empty() { status } else { status.with("name", name) };
+        status.with_group(&kind.group).with("kind", kind.kind.as_str())
     }
 
     /// 422 about request options, named by a qualified kind such as `ListOptions.meta.k8s.io`.
@@ -181,7 +210,7 @@ impl Status {
         if !self.reason.is_empty() {
             value["reason"] = self.reason.as_str().into();
         }
-        if !self.details.is_empty() {
+        if !self.details.is_empty() || self.empty_details {
             value["details"] = self.details.clone().into();
         }
         // A Success has no code on the wire, as upstream's deletions have none.
