@@ -28,6 +28,7 @@ pub mod object;
 pub mod predicate;
 pub mod prelude;
 pub mod reconcile;
+pub mod recorder;
 #[cfg(test)]
 #[path = "../tests/scripted/mod.rs"]
 mod scripted;

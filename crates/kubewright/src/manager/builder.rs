@@ -17,6 +17,7 @@ use crate::{
     http_server::BindAddress,
     leader_election::{Alone, DynElector, Elector, LeaderElection, Leadership, LeaseElector},
     metrics::{self, Registry},
+    recorder::EventBroadcaster,
 };
 
 /// Builds a [`Manager`].
@@ -182,11 +183,13 @@ impl ManagerBuilder {
         }
         let waiting =
             vec![BoxedRunnable::new(probes.server.clone()), BoxedRunnable::of_cache(cluster.cache().clone())];
-        let stage = Stage::Fresh { waiting, elector };
+        let (events, event_writer) = EventBroadcaster::new(cluster.kube().clone(), &registry);
+        let stage = Stage::Fresh { waiting, elector, events: event_writer };
         let setup = Setup {
             cluster,
             controller_defaults: self.controller_defaults,
             metrics_registry: registry,
+            events,
             graceful_shutdown_timeout: self.graceful_shutdown_timeout,
             leadership,
             probes,

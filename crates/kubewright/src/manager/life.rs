@@ -33,10 +33,10 @@ impl Manager {
     /// Base contexts carry values to runnables; here those run in the span in which the manager was started.
     pub async fn start(self, shutdown: impl Future<Output = ()>) -> Result<(), StartError> {
         let (start, added) = mpsc::unbounded_channel();
-        let (waiting, elector) = {
+        let (waiting, elector, events) = {
             let mut stage = self.setup.stage.lock();
             match std::mem::replace(&mut *stage, Stage::Running(start)) {
-                Stage::Fresh { waiting, elector } => (waiting, elector),
+                Stage::Fresh { waiting, elector, events } => (waiting, elector, events.start()),
                 earlier => {
                     *stage = earlier;
                     return Err(StartError::AlreadyStarted);
@@ -54,7 +54,11 @@ impl Manager {
         };
 
         *self.setup.stage.lock() = Stage::Stopped;
-        life.stop(reason, self.setup.graceful_shutdown_timeout, &self.setup.controller_tasks).await
+        let ended =
+            life.stop(reason, self.setup.graceful_shutdown_timeout, &self.setup.controller_tasks).await;
+        // After everybody who may have something to tell.
+        events.stop().await;
+        ended
     }
 }
 

@@ -32,6 +32,7 @@ use crate::{
     controller::{BuildError, ControllerOptions, Host, Hosted},
     leader_election::{DynElector, Leadership},
     metrics::Registry,
+    recorder::{EventBroadcaster, EventRecorder, EventWriter},
 };
 
 /// Owns what an operator shares, and runs what it is made of.
@@ -49,6 +50,7 @@ struct Setup {
     cluster: Cluster,
     controller_defaults: ControllerOptions,
     metrics_registry: Registry,
+    events: EventBroadcaster,
     graceful_shutdown_timeout: Duration,
     leadership: Option<Leadership>,
     elected: CancellationToken,
@@ -64,6 +66,7 @@ enum Stage {
     Fresh {
         waiting: Vec<BoxedRunnable>,
         elector: Box<dyn DynElector>,
+        events: EventWriter,
     },
     /// What is added starts at once. A message for each runnable that the process ever adds, so the channel needs no bound.
     Running(mpsc::UnboundedSender<BoxedRunnable>),
@@ -94,6 +97,24 @@ impl Manager {
     /// Where the manager's controllers and their queues are measured.
     pub fn metrics_registry(&self) -> &Registry {
         &self.setup.metrics_registry
+    }
+
+    /// Tells of events in the name of `controller`, a qualified name. Repetitions become a series of `events.k8s.io/v1`.
+    ///
+    /// What is told before the manager starts is written when it does; what is told until it has stopped is written before
+    /// [`start`](Self::start) returns, which takes five seconds more at most. All recorders of a manager share one queue.
+    ///
+    /// Source: controller-runtime `manager.Manager.GetEventRecorder`.
+    pub fn event_recorder(&self, controller: &str) -> EventRecorder {
+        self.setup.events.recorder(controller)
+    }
+
+    /// As [`event_recorder`](Self::event_recorder), by the older API `v1`: repetitions in the same words are counted, many that differ by their
+    /// words are combined, and what is too much about one object is left out.
+    ///
+    /// Source: controller-runtime `manager.Manager.GetEventRecorderFor`.
+    pub fn core_event_recorder(&self, controller: &str) -> EventRecorder {
+        self.setup.events.core_recorder(controller)
     }
 
     /// The manager's own cluster.
