@@ -32,11 +32,12 @@
 //! # What it does not do yet
 //! It does not validate, default or prune by schema beyond a few certain rules, and strict field validation finds
 //! nothing. Strategic merge patch and server-side apply are refused with 415. Everybody who gets in is an administrator.
-//! No webhook is called.
+//! Custom resources are not converted by webhooks, and match conditions of webhooks are refused.
 //!
 //! # Features
 //! - `bin`: the `kubewright-apiserver` program. The library is the same without it.
 
+mod admission;
 mod auth;
 mod clock;
 mod codec;
@@ -55,6 +56,7 @@ mod server;
 mod storage;
 mod wire;
 
+pub use admission::{ServiceRoute, WebhookHandler};
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use controllers::{Controllers, RunningControllers};
 pub use door::{

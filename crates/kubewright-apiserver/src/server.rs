@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    admission::{Hooks, ServiceRoute, Services},
     auth::Authenticator,
     clock::{Clock, SystemClock, VirtualClock},
     controllers::{Controllers, RunningControllers},
@@ -113,6 +114,11 @@ impl ApiServer {
         self.shared.faults.clone()
     }
 
+    /// Says where the webhooks behind a Service are. Those of a Service without a route cannot be called.
+    pub fn route_service(&self, namespace: &str, name: &str, route: ServiceRoute) {
+        self.shared.services.insert(namespace, name, route);
+    }
+
     /// Forgets the history of all resources, as etcd does every five minutes.
     ///
     /// Watches that are not up to date, and those that start from an older version, get 410 `Expired`; so do
@@ -202,6 +208,8 @@ impl ApiServerBuilder {
             clock,
             identity,
             faults: Faults::default(),
+            hooks: Hooks::default(),
+            services: Services::default(),
             addresses: ServiceAddresses::default(),
             bookmark_interval: self.bookmark_interval,
             root_certificate: watch::Sender::default(),
@@ -221,6 +229,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) identity: Identity,
     pub(crate) faults: Faults,
+    pub(crate) hooks: Hooks,
+    pub(crate) services: Services,
     pub(crate) addresses: ServiceAddresses,
     pub(crate) bookmark_interval: Duration,
     /// The certificate, in PEM, of the CA of the last door that was opened; empty before.

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Method, Response, StatusCode, request::Parts};
+use http::{Method, Response, StatusCode, header, request::Parts};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    admission::Warnings,
     auth::Authenticator,
     discovery,
     fault::Verdict,
@@ -37,13 +38,19 @@ pub(super) async fn route(
     let Some(resource) = info.resource else {
         return fixed(door, parts, &info.path);
     };
-    let request = ResourceRequest { parts, verb: info.verb, resource, query, body, verdict };
-    match request.answer(door).await {
+    let warnings = Arc::new(Warnings::default());
+    let told = warnings.clone();
+    let request = ResourceRequest { parts, verb: info.verb, resource, query, body, verdict, warnings };
+    let mut response = match request.answer(door).await {
         Ok(response) => response,
         // A path that no route leads to is answered by the router, which has never heard of Status.
         Err(status) if status.code == StatusCode::NOT_FOUND && status.message.is_empty() => not_found(),
         Err(status) => json_response(&status),
+    };
+    for warning in told.headers() {
+        response.headers_mut().append(header::WARNING, warning);
     }
+    response
 }
 
 struct ResourceRequest<'a> {
@@ -53,6 +60,7 @@ struct ResourceRequest<'a> {
     query: Vec<(String, String)>,
     body: Bytes,
     verdict: Verdict,
+    warnings: Arc<Warnings>,
 }
 
 impl ResourceRequest<'_> {
@@ -73,6 +81,7 @@ impl ResourceRequest<'_> {
             query: self.query,
             body: self.body,
             accept,
+            warnings: self.warnings,
             closing: door.closing.clone(),
             cut_after: self.verdict.cut_after,
             cut: self.verdict.cut,

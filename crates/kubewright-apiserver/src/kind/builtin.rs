@@ -10,7 +10,7 @@ use super::{
     row::{ALL_BUT_DELETE_COLLECTION, ALL_VERBS, Kind, Scope, Subresource},
     service,
     strategy::{DeletionStyle, Generation, NameRule, NewStatus, Propagation, StatusMetadata, Strategy},
-    validation,
+    validation, webhook_validation,
 };
 use crate::object::Object;
 
@@ -242,7 +242,13 @@ fn rbac() -> Strategy {
 }
 
 fn webhook_configuration(default: fn(&mut Object)) -> Strategy {
-    Strategy { generation: Generation::Content, unconditional_update: false, default, ..Strategy::default() }
+    Strategy {
+        generation: Generation::Content,
+        unconditional_update: false,
+        default,
+        validate: webhook_validation::webhook_configuration,
+        ..Strategy::default()
+    }
 }
 
 fn custom_resource_definition() -> Strategy {

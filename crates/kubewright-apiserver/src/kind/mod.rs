@@ -15,6 +15,7 @@ mod row;
 mod service;
 mod strategy;
 mod validation;
+mod webhook_validation;
 
 pub(crate) use column::{Cell, Column};
 pub(crate) use custom::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name};

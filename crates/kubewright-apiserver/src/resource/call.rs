@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Expiry, create, delete, list, patch, scale, update, watch};
 use crate::{
+    admission::Warnings,
     kind::{Kind, Subresource},
     object::Object,
     server::Shared,
@@ -26,6 +27,8 @@ pub(crate) struct Call {
     pub(crate) query: Vec<(String, String)>,
     pub(crate) body: Bytes,
     pub(crate) accept: Accept,
+    /// What the client is told beside the answer.
+    pub(crate) warnings: Arc<Warnings>,
     /// Fires when the door closes; watches end then.
     pub(crate) closing: CancellationToken,
     /// After how many events the fault plan cuts a watch.
@@ -54,19 +57,21 @@ impl Call {
             (Verb::Get, None | Some(Subresource::Status)) => self.get(),
             (Verb::List, None) => list::list(&self).await,
             (Verb::Watch, None) => watch::watch(self).await,
-            (Verb::Create, None) => create::create(&self),
-            (Verb::Update, None) => update::update(&self, update::Part::Main),
-            (Verb::Update, Some(Subresource::Status)) => update::update(&self, update::Part::Status),
-            (Verb::Update, Some(Subresource::Finalize)) => update::update(&self, update::Part::Finalize),
-            (Verb::Patch, None) => patch::patch(&self, update::Part::Main),
-            (Verb::Patch, Some(Subresource::Status)) => patch::patch(&self, update::Part::Status),
-            (Verb::Delete, None) => delete::delete(&self),
-            (Verb::DeleteCollection, None) => delete::delete_collection(&self),
+            (Verb::Create, None) => create::create(&self).await,
+            (Verb::Update, None) => update::update(&self, update::Part::Main).await,
+            (Verb::Update, Some(Subresource::Status)) => update::update(&self, update::Part::Status).await,
+            (Verb::Update, Some(Subresource::Finalize)) => {
+                update::update(&self, update::Part::Finalize).await
+            }
+            (Verb::Patch, None) => patch::patch(&self, update::Part::Main).await,
+            (Verb::Patch, Some(Subresource::Status)) => patch::patch(&self, update::Part::Status).await,
+            (Verb::Delete, None) => delete::delete(&self).await,
+            (Verb::DeleteCollection, None) => delete::delete_collection(&self).await,
             (verb, Some(Subresource::Scale { replicas, status_replicas, selector })) => {
                 let paths = scale::Paths { replicas, status_replicas, selector };
                 match verb {
-                    Verb::Update => scale::update(&self, &paths),
-                    Verb::Patch => scale::patch(&self, &paths),
+                    Verb::Update => scale::update(&self, &paths).await,
+                    Verb::Patch => scale::patch(&self, &paths).await,
                     _ => scale::get(&self, &paths),
                 }
             }

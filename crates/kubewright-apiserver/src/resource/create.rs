@@ -3,10 +3,12 @@
 use http::StatusCode;
 
 use super::{
+    admission,
     call::{Call, no_such_path},
     effects, metadata, namespace, validation,
 };
 use crate::{
+    admission::Operation,
     kind::{DEFINITIONS, Kind, definition_name},
     object::Object,
     storage::{Document, Guard, Key, NotCreated},
@@ -14,17 +16,17 @@ use crate::{
 };
 
 /// `POST`: makes an object.
-pub(super) fn create(call: &Call) -> Result<Reply, Status> {
+pub(super) async fn create(call: &Call) -> Result<Reply, Status> {
     let options = WriteOptions::read(&call.query, "CreateOptions.meta.k8s.io")?;
     let object = call.decode()?;
-    let document = create_object(call, object, options)?;
+    let document = create_object(call, object, options).await?;
     Ok(Reply::object(StatusCode::CREATED, &call.kind, document))
 }
 
 /// Makes an object of what a client has sent.
 ///
 /// Source: apiserver `registry/generic/registry.Store.Create`.
-pub(super) fn create_object(
+pub(super) async fn create_object(
     call: &Call,
     mut object: Object,
     options: WriteOptions,
@@ -39,6 +41,9 @@ pub(super) fn create_object(
     check_namespace(call, &mut object)?;
     admit(call, object.name())?;
     kind.to_storage(&mut object);
+    let asked_name = object.name().to_owned();
+    admission::mutate(call, Operation::Create, &asked_name, options.dry_run, None, &mut object).await?;
+    check_namespace(call, &mut object)?;
     metadata::before_create(shared, kind, &mut object);
     let base = object.meta("generateName").to_owned();
     let generated = object.name().is_empty() && !base.is_empty();
@@ -52,6 +57,7 @@ pub(super) fn create_object(
         let mut problems = validation::validate(kind, &object, None);
         problems.extend((kind.strategy.validate)(&object, None));
         metadata::refuse(kind, object.name(), &problems)?;
+        admission::validate(call, Operation::Create, &asked_name, options.dry_run, None, &object).await?;
         match commit(call, &mut object, options) {
             Ok(document) => return Ok(document),
             Err(Refusal::Taken(_)) if generated && attempt < MAX_NAME_ATTEMPTS => {}

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{call::Call, definition, effects, list, metadata, namespace, update};
+use super::{admission, call::Call, definition, effects, list, metadata, namespace, update};
 use crate::{
     kind::{DeletionStyle, Kind, Propagation},
     object::Object,
@@ -13,10 +13,10 @@ use crate::{
 };
 
 /// `DELETE` of one object.
-pub(super) fn delete(call: &Call) -> Result<Reply, Status> {
+pub(super) async fn delete(call: &Call) -> Result<Reply, Status> {
     let options = call.delete_options()?;
     let kind = &call.kind;
-    match delete_object(&call.shared, kind, &call.key(), &call.info.name, &options)? {
+    match delete_admitted(call, &call.key(), &call.info.name, &options).await? {
         Deletion::Pending(document) => Ok(Reply::object(StatusCode::OK, kind, document)),
         Deletion::Done(document) if kind.strategy.deletion != DeletionStyle::Status => {
             Ok(Reply::object(StatusCode::OK, kind, document))
@@ -30,14 +30,14 @@ pub(super) fn delete(call: &Call) -> Result<Reply, Status> {
 }
 
 /// `DELETE` of all objects that a selector names. Answers with them.
-pub(super) fn delete_collection(call: &Call) -> Result<Reply, Status> {
+pub(super) async fn delete_collection(call: &Call) -> Result<Reply, Status> {
     let options = call.delete_options()?;
     let filter = list::Filter::read(call, &ListOptions::of_list(&call.query)?)?;
     let snapshot = call.shared.store.snapshot(&call.kind.prefix);
-    let selected = filter.select(&snapshot, call.namespace(), "");
+    let selected: Vec<_> = filter.select(&snapshot, call.namespace(), "").collect();
     let mut deleted = Vec::new();
     for (key, document) in selected {
-        match delete_object(&call.shared, &call.kind, key, key.name(), &options) {
+        match delete_admitted(call, key, key.name(), &options).await {
             Ok(_) => deleted.push(document.clone()),
             // Somebody else was faster.
             Err(status) if status.code == StatusCode::NOT_FOUND => {}
@@ -51,6 +51,38 @@ pub(super) fn delete_collection(call: &Call) -> Result<Reply, Status> {
         continue_token: None,
         remaining: None,
     }))
+}
+
+/// Deletes an object that webhooks let go.
+async fn delete_admitted(
+    call: &Call,
+    key: &Key,
+    name: &str,
+    options: &DeleteOptions,
+) -> Result<Deletion, Status> {
+    let (shared, kind) = (&call.shared, &call.kind);
+    if !admission::is_any(call) {
+        return delete_object(shared, kind, key, name, options);
+    }
+    namespace::check_mortal(kind, name)?;
+    loop {
+        let current = shared.store.get(&kind.prefix, key).ok_or_else(|| Status::not_found(kind, name))?;
+        let old = Object::decode(&current);
+        check_preconditions(kind, &old, &options.preconditions)?;
+        admission::delete(call, name, options, &old).await?;
+        // What they have judged is what goes.
+        let mut judged = options.clone();
+        judged.preconditions.resource_version = Some(old.meta("resourceVersion").to_owned());
+        match delete_object(shared, kind, key, name, &judged) {
+            Err(status) if status.code == StatusCode::CONFLICT && has_moved(call, key, &current) => {}
+            result => return result,
+        }
+    }
+}
+
+fn has_moved(call: &Call, key: &Key, since: &Document) -> bool {
+    let now = call.shared.store.get(&call.kind.prefix, key);
+    now.is_some_and(|now| now.revision() != since.revision())
 }
 
 /// How far a deletion has come.

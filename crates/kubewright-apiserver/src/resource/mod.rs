@@ -1,5 +1,6 @@
 //! The handlers: what each verb does to a resource, whatever its kind.
 
+mod admission;
 mod bootstrap;
 mod call;
 mod create;

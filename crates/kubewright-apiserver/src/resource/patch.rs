@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// `PATCH`: changes parts of an object.
-pub(super) fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
+pub(super) async fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
     let (patch, options) = Patch::read(call)?;
     let document = modify(call, part, options, |seen| {
         let mut value = Value::Object(seen.0.clone());
@@ -26,7 +26,8 @@ pub(super) fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
         let mut object = Object(map);
         check_shape(&call.kind, &mut object, &call.body)?;
         Ok(object)
-    })?;
+    })
+    .await?;
     Ok(Reply::object(StatusCode::OK, &call.kind, document))
 }
 

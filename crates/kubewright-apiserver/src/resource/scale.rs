@@ -9,6 +9,7 @@ use super::{
     update::{Part, modify},
 };
 use crate::{
+    admission::View,
     object::Object,
     wire::{FieldError, Reply, Status, WriteOptions, decode_scale},
 };
@@ -27,23 +28,24 @@ pub(super) fn get(call: &Call, paths: &Paths) -> Result<Reply, Status> {
 }
 
 /// `PUT …/scale`.
-pub(super) fn update(call: &Call, paths: &Paths) -> Result<Reply, Status> {
+pub(super) async fn update(call: &Call, paths: &Paths) -> Result<Reply, Status> {
     let options = WriteOptions::read(&call.query, "UpdateOptions.meta.k8s.io")?;
     let sent = decode_scale(&call.headers, &call.body)?;
-    write(call, paths, options, |_| Ok(sent.clone()))
+    write(call, paths, options, |_| Ok(sent.clone())).await
 }
 
 /// `PATCH …/scale`.
-pub(super) fn patch(call: &Call, paths: &Paths) -> Result<Reply, Status> {
+pub(super) async fn patch(call: &Call, paths: &Paths) -> Result<Reply, Status> {
     let (patch, options) = Patch::read(call)?;
     write(call, paths, options, |mut scale| {
         patch.apply(&mut scale)?;
         Ok(scale)
     })
+    .await
 }
 
 /// Changes the replicas and nothing else. A resource version in the Scale is a precondition.
-fn write(
+async fn write(
     call: &Call,
     paths: &Paths,
     options: WriteOptions,
@@ -67,8 +69,25 @@ fn write(
         }
         set(&mut object, &paths.replicas, replicas);
         Ok(object)
-    })?;
+    })
+    .await?;
     Ok(Reply::Value { code: StatusCode::OK, value: scale_of(&Object::decode(&document), paths)? })
+}
+
+impl View for Paths {
+    fn kind(&self) -> [&'static str; 3] {
+        ["autoscaling", "v1", "Scale"]
+    }
+
+    fn show(&self, object: &Object) -> Result<Value, Status> {
+        scale_of(object, self)
+    }
+
+    fn take(&self, shown: &Value, object: &mut Object) {
+        if let Some(replicas) = shown.pointer("/spec/replicas") {
+            set(object, &self.replicas, replicas.clone());
+        }
+    }
 }
 
 fn scale_of(object: &Object, paths: &Paths) -> Result<Value, Status> {

@@ -2,8 +2,9 @@
 
 use http::StatusCode;
 
-use super::{call::Call, create, effects, metadata, validation};
+use super::{admission, call::Call, create, effects, metadata, validation};
 use crate::{
+    admission::Operation,
     kind::Kind,
     object::Object,
     server::Shared,
@@ -22,18 +23,19 @@ pub(super) enum Part {
 }
 
 /// `PUT`: replaces an object or one part of it.
-pub(super) fn update(call: &Call, part: Part) -> Result<Reply, Status> {
+pub(super) async fn update(call: &Call, part: Part) -> Result<Reply, Status> {
     let options = WriteOptions::read(&call.query, "UpdateOptions.meta.k8s.io")?;
     let mut sent = call.decode()?;
     check_place(call, &mut sent)?;
     let missing = call.shared.store.get(&call.kind.prefix, &call.key()).is_none();
     if missing && part == Part::Main && call.kind.strategy.create_on_update {
-        return create_instead(call, sent, options);
+        return create_instead(call, sent, options).await;
     }
     let document = modify(call, part, options, |seen| {
         check_uid(call, seen, &sent)?;
         Ok(sent.clone())
-    })?;
+    })
+    .await?;
     Ok(Reply::object(StatusCode::OK, &call.kind, document))
 }
 
@@ -41,7 +43,7 @@ pub(super) fn update(call: &Call, part: Part) -> Result<Reply, Status> {
 /// when somebody else was faster, unless the client has said which version it means.
 ///
 /// Source: apiserver `registry.Store.Update` over `storage.Interface.GuaranteedUpdate`.
-pub(super) fn modify(
+pub(super) async fn modify(
     call: &Call,
     part: Part,
     options: WriteOptions,
@@ -56,12 +58,17 @@ pub(super) fn modify(
         kind.to_shown(&mut seen);
         let mut new = change(&seen)?;
         check_place(call, &mut new)?;
-        check_version(call, &old, &new)?;
         kind.to_storage(&mut new);
+        admission::mutate(call, Operation::Update, &call.info.name, options.dry_run, Some(&old), &mut new)
+            .await?;
+        check_place(call, &mut new)?;
+        check_version(call, &old, &new)?;
         metadata::before_update(kind, &old, &mut new, part);
         let mut problems = validation::validate(kind, &new, Some(&old));
         problems.extend((kind.strategy.validate)(&new, Some(&old)));
         metadata::refuse(kind, new.name(), &problems)?;
+        admission::validate(call, Operation::Update, &call.info.name, options.dry_run, Some(&old), &new)
+            .await?;
         let reservation = effects::reserve(shared, kind, Some(&old), &mut new)?;
         if options.dry_run {
             return Ok(new.encode().at(current.revision()));
@@ -177,12 +184,12 @@ fn registry_key(kind: &Kind, key: &Key) -> String {
     format!("/registry/{place}/{key}")
 }
 
-fn create_instead(call: &Call, sent: Object, options: WriteOptions) -> Result<Reply, Status> {
+async fn create_instead(call: &Call, sent: Object, options: WriteOptions) -> Result<Reply, Status> {
     if !sent.meta("resourceVersion").is_empty() {
         // The client means an object that it has seen, and which is gone.
         return Err(Status::not_found(&call.kind, &call.info.name));
     }
-    let document = create::create_object(call, sent, options)?;
+    let document = create::create_object(call, sent, options).await?;
     Ok(Reply::object(StatusCode::CREATED, &call.kind, document))
 }
 

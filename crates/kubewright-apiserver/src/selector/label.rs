@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, str::FromStr};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 /// A parsed label selector. The empty one selects everything.
 ///
@@ -29,6 +30,34 @@ enum Operator {
 impl LabelSelector {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Reads a `metav1.LabelSelector` that has been validated. What is none selects everything.
+    ///
+    /// Source: apimachinery `metav1.LabelSelectorAsSelector`.
+    pub(crate) fn of_object(selector: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let labels = selector["matchLabels"].as_object().into_iter().flatten();
+        let labels = labels.map(|(key, value)| (key.clone(), Operator::In(vec![text(value)])));
+        let expressions = selector["matchExpressions"].as_array().into_iter().flatten();
+        let expressions = expressions.map(|expression| {
+            let values = expression["values"].as_array().into_iter().flatten().map(text).collect();
+            let operator = match expression["operator"].as_str() {
+                Some("In") => Operator::In(values),
+                Some("NotIn") => Operator::NotIn(values),
+                Some("DoesNotExist") => Operator::DoesNotExist,
+                _ => Operator::Exists,
+            };
+            (text(&expression["key"]), operator)
+        });
+        Self(labels.chain(expressions).map(|(key, operator)| Requirement { key, operator }).collect())
+    }
+
+    /// Whether labels are selected; `None` are none.
+    pub(crate) fn selects(&self, labels: Option<&Value>) -> bool {
+        let found: BTreeMap<String, String> =
+            labels.and_then(|labels| BTreeMap::deserialize(labels).ok()).unwrap_or_default();
+        self.0.iter().all(|requirement| requirement.matches(&found))
     }
 
     /// Whether the labels in an encoded `metadata` are selected.

@@ -21,6 +21,7 @@ enum Problem {
     NotSupported(Value),
     Forbidden,
     TooLong,
+    Duplicate(Value),
 }
 
 impl FieldError {
@@ -46,6 +47,10 @@ impl FieldError {
         Self::new(field, Problem::TooLong, &format!("may not be more than {bytes} bytes"))
     }
 
+    pub(crate) fn duplicate(field: &str, value: &Value) -> Self {
+        Self::new(field, Problem::Duplicate(value.clone()), "")
+    }
+
     pub(crate) fn immutable(field: &str, value: Option<&Value>) -> Self {
         Self::invalid(field, value, "field is immutable")
     }
@@ -58,6 +63,7 @@ impl FieldError {
             Problem::NotSupported(_) => "FieldValueNotSupported",
             Problem::Forbidden => "FieldValueForbidden",
             Problem::TooLong => "FieldValueTooLong",
+            Problem::Duplicate(_) => "FieldValueDuplicate",
         };
         json!({"reason": reason, "message": self.body(), "field": self.field})
     }
@@ -73,6 +79,7 @@ impl FieldError {
             Problem::NotSupported(value) => format!("Unsupported value: {value}"),
             Problem::Forbidden => "Forbidden".to_owned(),
             Problem::TooLong => "Too long".to_owned(),
+            Problem::Duplicate(value) => format!("Duplicate value: {value}"),
         };
         if self.detail.is_empty() { head } else { format!("{head}: {}", self.detail) }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{field_error::FieldError, status::Status};
 use crate::kind::Propagation;
@@ -173,6 +173,27 @@ impl DeleteOptions {
                 resource_version: precondition("resourceVersion"),
             },
         })
+    }
+
+    /// As webhooks see them.
+    pub(crate) fn to_value(&self) -> Value {
+        let mut value = json!({"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"});
+        if self.dry_run {
+            value["dryRun"] = json!(["All"]);
+        }
+        if let Some(seconds) = self.grace_period_seconds {
+            value["gracePeriodSeconds"] = seconds.into();
+        }
+        if let Some(propagation) = self.propagation {
+            value["propagationPolicy"] = format!("{propagation:?}").into();
+        }
+        let Preconditions { uid, resource_version } = &self.preconditions;
+        for (field, text) in [("uid", uid), ("resourceVersion", resource_version)] {
+            if let Some(text) = text {
+                value["preconditions"][field] = text.as_str().into();
+            }
+        }
+        value
     }
 
     fn from_query(query: &[(String, String)]) -> Result<Self, Status> {
