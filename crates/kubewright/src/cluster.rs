@@ -5,12 +5,12 @@
 
 use std::fmt;
 
-use kube::Config;
+use kube::{Config, client::ClientBuilder};
 
 use crate::{
     cache::{Cache, CacheOptions},
     client::Client,
-    metrics::Registry,
+    metrics::{self, Registry, RestClientMetrics},
 };
 
 /// One API server as a controller sees it. Cheap to clone.
@@ -30,6 +30,7 @@ impl Cluster {
             connection: Connection::Inferred,
             cache: CacheOptions::default(),
             field_manager: None,
+            rest_client_metrics: false,
         }
     }
 
@@ -61,6 +62,7 @@ pub struct ClusterBuilder {
     connection: Connection,
     cache: CacheOptions,
     field_manager: Option<String>,
+    rest_client_metrics: bool,
 }
 
 enum Connection {
@@ -101,19 +103,35 @@ impl ClusterBuilder {
         self
     }
 
+    /// Measures how long requests to the API server take and how large they are, besides counting them. Default: `false`. A client that was
+    /// [given](Self::kube_client) measures what its own layers do.
+    ///
+    /// Source: controller-runtime `metrics.RegisterRESTClientMetrics`.
+    pub fn rest_client_metrics(mut self, measure: bool) -> Self {
+        self.rest_client_metrics = measure;
+        self
+    }
+
+    fn metered(&self) -> Metered {
+        let registry = self.cache.metrics_registry.as_ref().unwrap_or_else(|| metrics::registry());
+        Metered { registry: registry.clone(), in_detail: self.rest_client_metrics }
+    }
+
     /// Builds the cluster. Makes no request.
     ///
     /// # Errors
     /// [`ClusterError::NotFound`] if the environment names no cluster, [`ClusterError::Client`] if the configuration of one is not usable.
     pub async fn build(self) -> Result<Cluster, ClusterError> {
-        let kube = self.connection.settle().await?.client()?;
+        let metered = self.metered();
+        let kube = self.connection.settle().await?.client(&metered)?;
         Ok(Self::built(kube, self.cache, self.field_manager))
     }
 
     /// Builds the cluster, and a client beside its own. They share connections only if this builder was given a client and not a configuration.
     pub(crate) async fn build_with_second_client(self) -> Result<(Cluster, kube::Client), ClusterError> {
+        let metered = self.metered();
         let connection = self.connection.settle().await?;
-        let (kube, second) = (connection.client()?, connection.client()?);
+        let (kube, second) = (connection.client(&metered)?, connection.client(&metered)?);
         Ok((Self::built(kube, self.cache, self.field_manager), second))
     }
 
@@ -148,18 +166,30 @@ enum Settled {
 }
 
 impl Settled {
-    fn client(&self) -> Result<kube::Client, ClusterError> {
+    fn client(&self, metered: &Metered) -> Result<kube::Client, ClusterError> {
         match self {
             Self::Client(client) => Ok(client.clone()),
-            Self::Config(config) => connect(Config::clone(config)),
+            Self::Config(config) => connect(Config::clone(config), metered),
         }
     }
 }
 
 /// kube's own retries are off: they repeat requests that may have been carried out, creations among them (kube-rs/kube#2082).
-fn connect(mut config: Config) -> Result<kube::Client, ClusterError> {
+fn connect(mut config: Config, metered: &Metered) -> Result<kube::Client, ClusterError> {
     config.default_retry = false;
-    kube::Client::try_from(config).map_err(|error| ClusterError::Client(Box::new(error)))
+    let host = config.cluster_url.authority().map_or_else(String::new, ToString::to_string);
+    let mut metrics = RestClientMetrics::new(&metered.registry, host);
+    if metered.in_detail {
+        metrics = metrics.with_durations_and_sizes(&metered.registry);
+    }
+    let client = ClientBuilder::try_from(config).map_err(|error| ClusterError::Client(Box::new(error)))?;
+    Ok(client.with_layer(&metrics).build())
+}
+
+/// Where requests are counted, and whether they are measured, too.
+struct Metered {
+    registry: Registry,
+    in_detail: bool,
 }
 
 impl fmt::Debug for ClusterBuilder {

@@ -1,9 +1,22 @@
-//! What runs when, and how it stops.
+//! What runs when, and how it stops, row by row of controller-runtime's own suite (`pkg/manager`).
+//!
+//! Rows without a test here:
+//! - "scheme, mapper, client, cache, recorder and lock constructors return errors": there are no such hooks; a client of one's own is given as a value.
+//! - "webhook server lazily initialised", "kept", "disabled with port -1": a server is a value that is added, or not.
+//! - "metrics server", "probes": in `metrics.rs` and `healthz.rs`. "pprof": there is none.
+//! - "rest.Config not mutated": it is taken by value. "controller logger": spans; see `groups.rs`.
+//! - "lock, namespace, labels, identity, renew deadline, release": in `leader_election.rs`.
+//! - "context.Canceled not returned": to be asked to stop is no error. "both errors returned": the first is, others are logged.
+//! - "no goroutine leaks": `stop_points.rs`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "manager/clusters.rs"]
+mod clusters;
 mod common;
 #[path = "manager/groups.rs"]
 mod groups;
+#[path = "manager/stop_points.rs"]
+mod stop_points;
 
 use std::{sync::Arc, time::Duration};
 

@@ -7,6 +7,7 @@ mod answer;
 mod body;
 mod bound;
 mod certificate;
+mod certificates;
 mod endpoint;
 mod listen;
 mod routes;
@@ -17,6 +18,7 @@ pub use self::{
     address::{BindAddress, BindAddressError},
     body::BodyError,
     certificate::CertificateError,
+    certificates::Certificates,
     routes::RegisterError,
     server::{HttpServer, HttpServerError, HttpServerOptions},
     tls::TlsError,

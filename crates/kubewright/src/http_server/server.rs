@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use super::{
-    Answer, BindAddress, Budget, Endpoint, Handler, Limits, Mounted, RegisterError, Routes, Serving,
-    bound::Bound, text,
+    Answer, BindAddress, Budget, Certificates, Endpoint, Handler, Limits, Mounted, RegisterError, Routes,
+    Serving, TlsError, bound::Bound, certificates::Tls, text,
 };
 use crate::BoxError;
 
-/// A plain HTTP server, with any tower service behind its paths. Clones are handles of one server.
+/// An HTTP server, with any tower service behind its paths. Clones are handles of one server.
 ///
 /// Added to a manager, it runs with it: before caches and webhooks on every replica, or on the leader alone.
 ///
@@ -57,6 +57,8 @@ struct Shared {
 pub struct HttpServerOptions {
     /// Where to listen. Default: [`BindAddress::OFF`], the server does nothing.
     pub address: BindAddress,
+    /// With what connections are protected. Default: `None`, not at all.
+    pub certificates: Option<Certificates>,
     /// Whether it listens on the leader alone. Default: `false`.
     pub needs_leader_election: bool,
     /// How many connections are served at once; more wait to be accepted. Default: 128.
@@ -75,6 +77,7 @@ impl Default for HttpServerOptions {
     fn default() -> Self {
         Self {
             address: BindAddress::OFF,
+            certificates: None,
             needs_leader_election: false,
             max_connections: 128,
             max_bytes_in_flight: 16 << 20,
@@ -98,6 +101,9 @@ pub enum HttpServerError {
         #[source]
         source: io::Error,
     },
+    /// Connections cannot be protected.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
 }
 
 impl HttpServer {
@@ -159,17 +165,35 @@ impl HttpServer {
         let Shared { name, options, routes, bound } = &*self.shared;
         let failed = |source| HttpServerError::Bind { address: options.address.clone(), source };
         let Some(listener) = options.address.bind().await.map_err(failed)? else { return Ok(()) };
+        let tls = match &options.certificates {
+            None => None,
+            Some(certificates) => Some(Tls::new(certificates.clone()).await?),
+        };
         let address = listener.local_addr().map_err(failed)?;
         let pages = Pages {
             routes: routes.clone(),
             budget: Budget::new(options.max_bytes_in_flight),
             body_timeout: options.body_timeout,
         };
-        let serving = Serving { handler: pages, limits: options.limits(), tls: None, closing: cancel };
+        let serving = Serving {
+            handler: pages,
+            limits: options.limits(),
+            tls: tls.as_ref().map(|tls| tls.acceptor.clone()),
+            closing: cancel,
+        };
         tracing::info!(server = &**name, %address, "starting server");
         let _listening = bound.listens(address);
-        serving.accept(listener).await;
-        Ok(())
+        let renewed = async {
+            match &tls {
+                Some(tls) => tls.follow().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = serving.accept(listener) => Ok(()),
+            // It goes on while the server drains.
+            never = renewed => match never {},
+        }
     }
 }
 

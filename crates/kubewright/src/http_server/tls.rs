@@ -22,6 +22,9 @@ pub enum TlsError {
     /// There is no CA among them that could be used.
     #[error("failed to use the cas of clients")]
     ClientVerifier(#[source] VerifierBuilderError),
+    /// A self-signed certificate cannot be made.
+    #[error("failed to make a certificate")]
+    SelfSigned(#[from] rcgen::Error),
     /// TLS refuses what it was told.
     #[error("failed to configure tls")]
     Config(#[from] rustls::Error),

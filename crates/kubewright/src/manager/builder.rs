@@ -16,7 +16,7 @@ use crate::{
     controller::ControllerOptions,
     http_server::BindAddress,
     leader_election::{Alone, DynElector, Elector, LeaderElection, Leadership, LeaseElector},
-    metrics::{self, Registry},
+    metrics::{self, MetricsServer, MetricsServerOptions, Registry},
     recorder::EventBroadcaster,
 };
 
@@ -29,6 +29,7 @@ pub struct ManagerBuilder {
     graceful_shutdown_timeout: Duration,
     election: Election,
     election_client: Option<kube::Client>,
+    metrics_server: MetricsServerOptions,
     probes: ProbeOptions,
 }
 
@@ -67,6 +68,7 @@ impl ManagerBuilder {
             graceful_shutdown_timeout: Duration::from_secs(30),
             election: Election::Elector(Box::new(Alone)),
             election_client: None,
+            metrics_server: MetricsServerOptions::default(),
             probes: ProbeOptions::default(),
         }
     }
@@ -86,6 +88,12 @@ impl ManagerBuilder {
     /// How the cache behaves.
     pub fn cache(mut self, options: CacheOptions) -> Self {
         self.cluster = self.cluster.cache(options);
+        self
+    }
+
+    /// As [`ClusterBuilder::rest_client_metrics`].
+    pub fn rest_client_metrics(mut self, measure: bool) -> Self {
+        self.cluster = self.cluster.rest_client_metrics(measure);
         self
     }
 
@@ -136,6 +144,14 @@ impl ManagerBuilder {
         self
     }
 
+    /// How metrics are served. Default: not at all.
+    ///
+    /// Source: controller-runtime `manager.Options.Metrics`.
+    pub fn metrics_server(mut self, options: MetricsServerOptions) -> Self {
+        self.metrics_server = options;
+        self
+    }
+
     /// Where the kubelet asks for the manager's health. Default: off.
     ///
     /// Source: controller-runtime `manager.Options.HealthProbeBindAddress`.
@@ -181,8 +197,12 @@ impl ManagerBuilder {
         if let Some(leadership) = &leadership {
             probes.healthz.add("leader-election".to_owned(), leadership.clone());
         }
-        let waiting =
-            vec![BoxedRunnable::new(probes.server.clone()), BoxedRunnable::of_cache(cluster.cache().clone())];
+        let metrics_server = MetricsServer::new(self.metrics_server, &registry, cluster.kube())?;
+        let waiting = vec![
+            BoxedRunnable::new(metrics_server.server.clone()),
+            BoxedRunnable::new(probes.server.clone()),
+            BoxedRunnable::of_cache(cluster.cache().clone()),
+        ];
         let (events, event_writer) = EventBroadcaster::new(cluster.kube().clone(), &registry);
         let stage = Stage::Fresh { waiting, elector, events: event_writer };
         let setup = Setup {
@@ -192,6 +212,7 @@ impl ManagerBuilder {
             events,
             graceful_shutdown_timeout: self.graceful_shutdown_timeout,
             leadership,
+            metrics_server,
             probes,
             elected: CancellationToken::new(),
             controller_tasks: TaskTracker::new(),

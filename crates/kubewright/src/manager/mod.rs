@@ -10,6 +10,7 @@ mod error;
 mod group;
 mod groups;
 mod life;
+mod metrics_server;
 mod probes;
 mod runnable;
 
@@ -31,7 +32,7 @@ use crate::{
     cluster::Cluster,
     controller::{BuildError, ControllerOptions, Host, Hosted},
     leader_election::{DynElector, Leadership},
-    metrics::Registry,
+    metrics::{MetricsServer, Registry},
     recorder::{EventBroadcaster, EventRecorder, EventWriter},
 };
 
@@ -56,6 +57,7 @@ struct Setup {
     elected: CancellationToken,
     /// Every task of every controller.
     controller_tasks: TaskTracker,
+    metrics_server: MetricsServer,
     probes: Probes,
     controller_names: Mutex<HashSet<String>>,
     stage: Mutex<Stage>,

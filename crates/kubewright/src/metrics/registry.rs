@@ -10,7 +10,7 @@ use std::{
 use parking_lot::Mutex;
 use prometheus::{core::Collector, proto::MetricFamily};
 
-use super::text;
+use super::{open_metrics, text};
 
 /// The process-wide registry, which everything uses that was not given another.
 ///
@@ -84,6 +84,11 @@ impl Registry {
     /// All metrics at this moment, in Prometheus' text format 0.0.4, with numbers written as Go writes them.
     pub fn text(&self) -> String {
         text::encode(&self.gather())
+    }
+
+    /// All metrics at this moment, in the `OpenMetrics` text format 1.0.0.
+    pub fn open_metrics(&self) -> String {
+        open_metrics::encode(&self.gather())
     }
 }
 

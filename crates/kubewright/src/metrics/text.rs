@@ -72,7 +72,7 @@ impl Display for Labels<'_> {
 
 /// A number as Go's `strconv.FormatFloat(value, 'g', -1, 64)` writes it: with an exponent of two digits at least, if it is below -4 or
 /// above 5.
-struct Number(f64);
+pub(super) struct Number(pub(super) f64);
 
 impl Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,7 +94,7 @@ impl Display for Number {
     }
 }
 
-fn kind_name(kind: MetricType) -> &'static str {
+pub(super) fn kind_name(kind: MetricType) -> &'static str {
     match kind {
         MetricType::COUNTER => "counter",
         MetricType::GAUGE => "gauge",
@@ -104,7 +104,7 @@ fn kind_name(kind: MetricType) -> &'static str {
     }
 }
 
-fn escape(text: &str, quotes: bool) -> String {
+pub(super) fn escape(text: &str, quotes: bool) -> String {
     let escaped = text.replace('\\', r"\\").replace('\n', r"\n");
     if quotes { escaped.replace('"', r#"\""#) } else { escaped }
 }
