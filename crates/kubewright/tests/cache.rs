@@ -11,8 +11,8 @@ use std::{
     time::Duration,
 };
 
-use common::{Counter, config_map, key};
-use k8s_openapi::api::core::v1::ConfigMap;
+use common::{Counter, config_map, key, secret};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kubewright::{
     cache::{Cache, CacheOptions},
     client::ClientError,
@@ -189,4 +189,32 @@ async fn a_condition_may_ask_the_cache_itself() {
     });
     let (waited, _) = tokio::join!(waited, env.create(&object));
     assert!(waited.unwrap().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_informer_of_a_watch_that_was_stopped_ends_and_a_later_watch_hears_all() {
+    let env = TestEnv::start().await;
+    env.create(&secret("a")).await;
+    let of_secrets =
+        |request: &RequestInfo| request.is(Verb::List, "secrets") || request.is(Verb::Watch, "secrets");
+    let asked = env.server().faults().add(Fault::delay(Duration::ZERO).when(of_secrets).always());
+    let manager = env.manager().build().await.unwrap();
+    let (counter, cache) = (Counter::default(), manager.cache().clone());
+    let controller = Controller::builder(&manager).for_::<ConfigMap>().complete(counter.clone()).unwrap();
+    let running = env.run(manager);
+    let watch = async |expected: usize| {
+        let handler = handler::enqueue_request_for_object();
+        let mut watch = controller.watch(source::kind::<Secret, _>(&cache, handler));
+        watch.synced().await.unwrap();
+        counter.wait_for(&key("a"), expected).await;
+        watch.stop();
+    };
+    watch(1).await;
+    watch(2).await;
+    assert_eq!(asked.fired(), 1, "the second has come in time to share the informer of the first");
+    tokio::time::sleep_until(Instant::now() + Duration::from_secs(24 * 3600)).await;
+    assert_eq!(asked.fired(), 1);
+    watch(3).await;
+    assert_eq!(asked.fired(), 2);
+    running.stop().await.unwrap();
 }

@@ -4,12 +4,16 @@
 //! each object as the JSON that the API server sent, without `metadata.managedFields`. A read decodes; the decoded value is kept under a
 //! budget, so small caches behave like a map of `Arc<K>` and large ones shrink to the bytes.
 //!
+//! An informer ends when nobody uses it any more: about a minute after the last controller that watches through it has stopped that watch, and after
+//! [`CacheOptions::unread_informers_stay`] without a read. One that [`Cache::watch`] asked for stays. Who comes later gets a new one, with a new list.
+//!
 //! # Differences from Go
 //! - Reads give a shared `Arc<K>` and copy nothing.
 //! - An object that does not decode is skipped in lists, and is an error to its own readers; it does not stop the others. One whose very metadata cannot
 //!   be read keeps its last state. Both are logged once for each state, and counted in `kubewright_cache_unreadable_objects_total`.
 //! - A read of a kind that the API server refuses (no permission, no such CRD) fails at once with the API server's own words, and one of a kind that
 //!   does not sync after [`CacheOptions::sync_timeout`], where upstream waits as long as its context lives.
+//! - Informers that nobody uses end; upstream's stay until somebody removes them.
 //! - A kind whose definition is gone for ten minutes is asked for each five to ten minutes, and at once when somebody reads or watches it anew.
 //! - A list never goes back in time: a lagging API server's older state of an object is not taken.
 
@@ -21,6 +25,7 @@ mod metrics;
 mod options;
 pub(crate) mod reader;
 pub(crate) mod reflector;
+mod roster;
 pub(crate) mod store;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -32,8 +37,9 @@ pub use options::{CacheOptions, ListOptions};
 pub use store::DecodeError;
 
 use self::{
-    informer::Informer,
+    informer::{InUse, Informer},
     informers::{Informers, Patience},
+    roster::Purpose,
 };
 use crate::object::{Kind, Object};
 
@@ -88,19 +94,19 @@ impl Cache {
         self.informers.check_synced()
     }
 
-    /// Follows `K` from now on (or from the start), before anybody reads it.
+    /// Follows `K` from now on (or from the start), before anybody reads it, and for as long as the cache runs.
     pub fn watch<K: Object>(&self) {
         self.watch_kind(&Kind::of::<K>());
     }
 
     /// As [`watch`](Self::watch), of a kind that may be known at run time only.
     pub fn watch_kind(&self, kind: &Kind) {
-        self.informer(kind);
+        self.informers.get(kind, Purpose::Keep);
     }
 
-    /// The informer of a kind; made at the first call.
-    pub(crate) fn informer(&self, kind: &Kind) -> Arc<Informer> {
-        self.informers.get_or_create(kind)
+    /// The informer of a kind; a new one if there is none. It goes on as long as this use of it.
+    pub(crate) fn informer(&self, kind: &Kind) -> InUse {
+        self.informers.get(kind, Purpose::Use)
     }
 
     pub(crate) async fn wait_for_sync(&self, informer: &Informer, limit: Duration) -> Result<(), CacheError> {

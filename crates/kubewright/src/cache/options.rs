@@ -25,6 +25,12 @@ pub struct CacheOptions {
     /// Default: 2 min. Source: controller-runtime `controller.Options.CacheSyncTimeout`.
     pub sync_timeout: Duration,
 
+    /// How long an informer stays after its last read, if nobody watches through it.
+    ///
+    /// Default: 1 h, so that a reconciler that looks each half hour does not list the kind anew each time. `Duration::MAX`: as long as the cache.
+    /// Less than a minute is a minute.
+    pub unread_informers_stay: Duration,
+
     /// Where the cache is measured.
     ///
     /// Default: `None`, which means the manager's registry, or the process-wide [`metrics::registry`](crate::metrics::registry) without a
@@ -38,6 +44,7 @@ impl Default for CacheOptions {
             decoded_bytes: 64 << 20,
             keep_managed_fields: false,
             sync_timeout: Duration::from_secs(120),
+            unread_informers_stay: Duration::from_secs(3600),
             metrics_registry: None,
         }
     }

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use kube::core::SelectorExt;
 
 use super::{
-    Cache, CacheError, DecodeError, ListOptions, informer::Informer, informers::Patience, store::Entry,
+    Cache, CacheError, DecodeError, ListOptions,
+    informer::{InUse, Informer},
+    informers::Patience,
+    roster::Purpose,
+    store::Entry,
 };
 use crate::object::{Kind, Object, ObjectKey, Scope, View};
 
@@ -81,8 +85,8 @@ impl Cache {
         found
     }
 
-    pub(crate) async fn synced_informer(&self, kind: &Kind) -> Result<Arc<Informer>, CacheError> {
-        let informer = self.informer(kind);
+    pub(crate) async fn synced_informer(&self, kind: &Kind) -> Result<InUse, CacheError> {
+        let informer = self.informers.get(kind, Purpose::Read);
         self.informers.wait_for_sync(&informer, None, Patience::OfReads).await?;
         Ok(informer)
     }

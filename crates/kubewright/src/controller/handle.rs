@@ -92,7 +92,7 @@ impl WatchHandle {
     }
 
     /// Stops the source: no more requests come from it. Those that it has enqueued are still reconciled. An informer that it used goes on for
-    /// other readers of its kind.
+    /// others who use it; a minute after the last of them it ends, see [`cache`](crate::cache).
     pub fn stop(self) {
         self.cancel.cancel();
     }

@@ -102,7 +102,7 @@ impl<V: View, R: RequestType> Source<R> for KindSource<V, R> {
 
         if self.holds_back_reconciles {
             let (cache, sync_timeout, informer) =
-                (self.cache.clone(), context.sync_timeout(), Arc::clone(&informer));
+                (self.cache.clone(), context.sync_timeout(), informer.clone());
             context.sync_on(async move {
                 wait_for_list(&cache, &informer, sync_timeout).await?;
                 // An error means that the task below is gone, which its owner reports.

@@ -1,6 +1,7 @@
 //! One kind, followed once for everybody: a reflector fills a store, and every change goes to every subscriber.
 
 mod delta;
+mod in_use;
 mod ingest;
 #[cfg(test)]
 mod listener;
@@ -20,10 +21,11 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use delta::Delta;
+pub(crate) use in_use::InUse;
 pub(crate) use progress::{Progress, WaitError};
 pub(crate) use subscription::Subscription;
 
-use self::{ingest::Ingest, subscription::Subscribers};
+use self::{in_use::Users, ingest::Ingest, subscription::Subscribers};
 use super::{
     metrics::unreadable_objects,
     reflector::{Reflector, Target},
@@ -38,6 +40,9 @@ use crate::{
 pub(crate) struct Informer {
     target: Target,
     published: Arc<Published>,
+    users: Users,
+    /// Fires when nobody needs it any more.
+    end: CancellationToken,
 }
 
 /// What the reflector's task writes and everybody else reads.
@@ -68,6 +73,8 @@ impl Informer {
                 wanted: Arc::default(),
                 unreadable,
             }),
+            users: Users::default(),
+            end: CancellationToken::new(),
         }
     }
 
@@ -80,7 +87,7 @@ impl Informer {
         &self.target
     }
 
-    /// Follows the kind until `cancel` fires.
+    /// Follows the kind until `cancel` fires, or [`end`](Self::end) is called.
     pub(crate) async fn run(&self, client: kube::Client, cancel: CancellationToken) {
         let reflector = Reflector::new(
             client,
@@ -90,8 +97,14 @@ impl Informer {
         );
         let mut ingest = Ingest::new(self.kind().clone(), Arc::clone(&self.published));
         // Nothing is left to do for a follower that is stopped in the middle: every change is applied in one step.
-        let _stopped = cancel.run_until_cancelled(reflector.follow(&mut ingest)).await;
+        let follow = self.end.run_until_cancelled(reflector.follow(&mut ingest));
+        let _stopped = cancel.run_until_cancelled(follow).await;
         self.stop();
+    }
+
+    /// Stops following, for good.
+    pub(crate) fn end(&self) {
+        self.end.cancel();
     }
 
     /// A kind that the API server has refused is asked for again at once, but not more than once a second.
