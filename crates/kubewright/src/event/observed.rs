@@ -1,26 +1,21 @@
 //! An object as an event carries it: not decoded until somebody looks.
 
-use std::{
-    fmt,
-    sync::{Arc, OnceLock},
-};
+use std::{fmt, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 
 use crate::{
-    cache::{DecodeError, store::Entry},
+    cache::{DecodeError, informer::Told},
     object::{ObjectKey, View},
 };
 
 /// An object that somebody saw: a `K`, not decoded until it is looked at.
 ///
 /// What the cache knows without decoding (key, uid, version, generation, labels) is free; [`metadata`](Self::metadata) decodes the
-/// metadata alone, once for each event, whoever asks; [`get`](Self::get) decodes the object, or shares what the cache has decoded before.
+/// metadata alone, once for each change, whoever asks, and however many sources hear of it; [`get`](Self::get) decodes the object, or shares what the cache has decoded before.
 pub struct Observed<K> {
     origin: Origin<K>,
-    /// What one predicate or handler decodes is there for the others, also for those that see the object as [`any`](Self::any).
-    metadata: Arc<OnceLock<ObjectMeta>>,
 }
 
 /// Stands for objects of any kind, in predicates that look at no more than metadata.
@@ -28,27 +23,31 @@ pub struct Observed<K> {
 pub enum AnyObject {}
 
 enum Origin<K> {
-    Cached(Arc<Entry>),
+    Cached(Arc<Told>),
     Given {
-        key: ObjectKey,
         value: Arc<K>,
+        known: Arc<Known>,
     },
     /// `Given`, after its type was given up.
-    Known {
-        key: ObjectKey,
-    },
+    Known(Arc<Known>),
+}
+
+/// What is known of an object that was given, whatever its type.
+struct Known {
+    key: ObjectKey,
+    metadata: ObjectMeta,
 }
 
 impl<K> Observed<K> {
-    pub(crate) fn cached(entry: Arc<Entry>) -> Self {
-        Self { origin: Origin::Cached(entry), metadata: Arc::default() }
+    pub(crate) fn cached(told: Arc<Told>) -> Self {
+        Self { origin: Origin::Cached(told) }
     }
 
     /// The namespace and name.
     pub fn key(&self) -> &ObjectKey {
         match &self.origin {
             Origin::Cached(entry) => entry.key(),
-            Origin::Given { key, .. } | Origin::Known { key } => key,
+            Origin::Given { known, .. } | Origin::Known(known) => &known.key,
         }
     }
 
@@ -86,23 +85,19 @@ impl<K> Observed<K> {
 
     /// The metadata, without `managedFields` unless the cache keeps them. Of metadata that does not decode, what the cache knows.
     pub fn metadata(&self) -> &ObjectMeta {
-        self.metadata.get_or_init(|| match &self.origin {
-            Origin::Cached(entry) => entry.metadata().unwrap_or_else(|error| {
-                tracing::warn!(%error, cause = %error.source, "metadata does not decode");
-                entry.known_metadata()
-            }),
-            // Set when the object was given.
-            _ => ObjectMeta::default(),
-        })
+        match &self.origin {
+            Origin::Cached(told) => told.metadata(),
+            Origin::Given { known, .. } | Origin::Known(known) => &known.metadata,
+        }
     }
 
     /// The same object, for those who look at no more than metadata.
     pub fn any(&self) -> Observed<AnyObject> {
         let origin = match &self.origin {
-            Origin::Cached(entry) => Origin::Cached(Arc::clone(entry)),
-            Origin::Given { key, .. } | Origin::Known { key } => Origin::Known { key: key.clone() },
+            Origin::Cached(told) => Origin::Cached(Arc::clone(told)),
+            Origin::Given { known, .. } | Origin::Known(known) => Origin::Known(Arc::clone(known)),
         };
-        Observed { origin, metadata: Arc::clone(&self.metadata) }
+        Observed { origin }
     }
 }
 
@@ -115,7 +110,7 @@ impl<K: View> Observed<K> {
         match &self.origin {
             Origin::Cached(entry) => entry.decode(),
             Origin::Given { value, .. } => Ok(Arc::clone(value)),
-            Origin::Known { .. } => {
+            Origin::Known(_) => {
                 unreachable!("only an `Observed<AnyObject>` is `Known`, and `AnyObject` is no `View`")
             }
         }
@@ -125,8 +120,8 @@ impl<K: View> Observed<K> {
 impl<K: Resource> From<Arc<K>> for Observed<K> {
     /// An object that was not seen by a cache: from a channel, or made by a test.
     fn from(value: Arc<K>) -> Self {
-        let metadata = Arc::new(OnceLock::from(value.meta().clone()));
-        Self { origin: Origin::Given { key: ObjectKey::of(&*value), value }, metadata }
+        let known = Arc::new(Known { key: ObjectKey::of(&*value), metadata: value.meta().clone() });
+        Self { origin: Origin::Given { value, known } }
     }
 }
 

@@ -238,6 +238,7 @@ mod tests {
             reflector::Target,
             store::Store,
         },
+        event::Observed,
         metrics::Registry,
     };
 
@@ -309,6 +310,24 @@ mod tests {
         assert_eq!((world.names().join(" "), world.deleted().len()), ("a b".to_owned(), 0));
         world.list(4, &[object("b", "1")]);
         assert_eq!((world.names().join(" "), world.deleted().join(" ")), ("b".to_owned(), "a".to_owned()));
+    }
+
+    #[test]
+    fn metadata_is_decoded_once_for_each_change_whoever_asks() {
+        let hear = |subscription: &mut Subscription| match subscription.next().now_or_never() {
+            Some(Some(Delta::Updated { old, new })) => [old, new].map(Observed::<ConfigMap>::cached),
+            other => panic!("{other:?}"),
+        };
+        let mut world = World::new(0);
+        let mut late = world.informer.subscribe();
+        while !matches!(late.next().now_or_never(), Some(Some(Delta::Synced))) {}
+        world.ingest.changed(object("a", "2").as_bytes());
+        let (first, second) = (hear(&mut world.subscription), hear(&mut late));
+        assert_eq!(first[1].metadata().resource_version.as_deref(), Some("2"));
+        for (first, second) in first.iter().zip(&second) {
+            assert!(std::ptr::eq(first.metadata(), second.metadata()));
+            assert!(std::ptr::eq(first.metadata(), first.any().metadata()));
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod random_scripts;
 #[cfg(test)]
 mod scripts;
 mod subscription;
+mod told;
 
 use std::{fmt, sync::Arc};
 
@@ -24,6 +25,7 @@ pub(crate) use delta::Delta;
 pub(crate) use in_use::InUse;
 pub(crate) use progress::{Progress, WaitError};
 pub(crate) use subscription::Subscription;
+pub(crate) use told::Told;
 
 use self::{in_use::Users, ingest::Ingest, subscription::Subscribers};
 use super::{

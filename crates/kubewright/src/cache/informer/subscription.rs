@@ -11,14 +11,14 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::delta::Delta;
+use super::{delta::Delta, told::Told};
 use crate::cache::store::Entry;
 
 /// One subscriber's own queue of changes.
 ///
 /// The queue has no bound: a bound would have to lose a change, or make the watch wait for its slowest listener until the API server
 /// drops it (kubernetes#136264). Listeners only map objects to requests, which takes microseconds; an item of the queue is two pointers
-/// to entries that the store shares.
+/// to states that all subscribers share.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     inbox: Arc<Inbox>,
@@ -109,22 +109,31 @@ impl Subscribers {
 
     /// Adds a subscriber, who hears of `present` first. `synced`: that is all there is.
     pub(super) fn join(&mut self, present: impl Iterator<Item = Arc<Entry>>, synced: bool) -> Subscription {
-        let present = present.map(|new| Delta::Added { new, is_in_initial_list: true });
+        let present = present.map(|new| Delta::Added { new: Told::new(new), is_in_initial_list: true });
         let inbox = Arc::new(Inbox::new(present.chain(synced.then_some(Delta::Synced)).collect()));
         self.all.push(Subscriber { inbox: Arc::downgrade(&inbox), synced });
         Subscription { inbox }
     }
 
     pub(super) fn added(&mut self, new: &Arc<Entry>) {
-        self.tell(|synced| Delta::Added { new: Arc::clone(new), is_in_initial_list: !synced });
+        self.tell(|| {
+            let new = Told::new(Arc::clone(new));
+            move |synced: bool| Delta::Added { new: Arc::clone(&new), is_in_initial_list: !synced }
+        });
     }
 
     pub(super) fn updated(&mut self, old: &Arc<Entry>, new: &Arc<Entry>) {
-        self.tell(|_| Delta::Updated { old: Arc::clone(old), new: Arc::clone(new) });
+        self.tell(|| {
+            let (old, new) = (Told::new(Arc::clone(old)), Told::new(Arc::clone(new)));
+            move |_| Delta::Updated { old: Arc::clone(&old), new: Arc::clone(&new) }
+        });
     }
 
     pub(super) fn deleted(&mut self, last: &Arc<Entry>, final_state_unknown: bool) {
-        self.tell(|_| Delta::Deleted { last: Arc::clone(last), final_state_unknown });
+        self.tell(|| {
+            let last = Told::new(Arc::clone(last));
+            move |_| Delta::Deleted { last: Arc::clone(&last), final_state_unknown }
+        });
     }
 
     /// The informer's list is complete; those who waited for it hear so, once.
@@ -148,7 +157,12 @@ impl Subscribers {
         }
     }
 
-    fn tell(&mut self, delta: impl Fn(bool) -> Delta) {
+    /// Tells everybody the same, made once, if anybody listens; it depends on whether the subscriber has heard the whole list.
+    fn tell<D: Fn(bool) -> Delta>(&mut self, change: impl FnOnce() -> D) {
+        if self.all.is_empty() {
+            return;
+        }
+        let delta = change();
         self.all.retain(|subscriber| {
             let Some(inbox) = subscriber.inbox.upgrade() else { return false };
             inbox.put([delta(subscriber.synced)]);

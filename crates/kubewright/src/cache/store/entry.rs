@@ -208,12 +208,4 @@ mod tests {
         assert!(error.to_string().starts_with("failed to decode b/a as "), "{error}");
         assert!(error.source.to_string().contains("expected a string"), "{}", error.source);
     }
-
-    #[test]
-    fn metadata_that_a_filter_has_decoded_is_not_decoded_again_by_the_handler() {
-        let observed = crate::event::Observed::<ConfigMap>::cached(Arc::new(entry(OBJECT, 0)));
-        let any = observed.any();
-        assert_eq!(any.metadata().finalizers.as_deref(), Some(["f".to_owned()].as_slice()));
-        assert!(std::ptr::eq(any.metadata(), observed.metadata()));
-    }
 }
