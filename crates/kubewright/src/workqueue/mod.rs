@@ -51,7 +51,7 @@ mod options;
 mod queue;
 mod rate_limiter;
 mod runtime;
-mod shared;
+mod shell;
 
 pub use self::metrics::{DurationHistogram, MetricsProvider, QueueMetrics, QueueStats};
 pub use self::options::{AddOptions, QueueOptions};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::core::CoreOptions;
 use super::metrics::{self, Observed, QueueStats, Recorder};
 use super::runtime::{Runtime, Tokio};
-use super::shared::Shared;
+use super::shell::Shell;
 use super::{AddOptions, QueueMetrics, QueueOptions};
 
 /// A queue of keys with priorities, delays and backoff, which hands out each key to one worker at a time.
@@ -21,7 +21,7 @@ use super::{AddOptions, QueueMetrics, QueueOptions};
 ///
 /// Source: controller-runtime `priorityqueue.PriorityQueue`.
 pub struct Queue<K: Send> {
-    shared: Arc<Shared<K, Tokio>>,
+    shell: Arc<Shell<K, Tokio>>,
     /// See [`QueueOptions::canonical_key`].
     canonical_key: Option<fn(K) -> K>,
 }
@@ -30,7 +30,7 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
     /// Makes an empty queue.
     pub fn new(options: QueueOptions<K>) -> Self {
         let measured = !options.name.is_empty();
-        let shared = Arc::new(Shared::new(
+        let shell = Arc::new(Shell::new(
             Tokio,
             CoreOptions {
                 limiter: options.rate_limiter,
@@ -41,27 +41,27 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
         ));
         if measured {
             let provider = options.metrics_provider.unwrap_or_else(metrics::default_provider);
-            let observed: Arc<dyn Observed> = shared.clone();
+            let observed: Arc<dyn Observed> = shell.clone();
             provider.register(&options.name, QueueMetrics::new(&observed));
         }
-        Self { shared, canonical_key: options.canonical_key }
+        Self { shell, canonical_key: options.canonical_key }
     }
 
     /// Adds a key at priority 0, to be handed out at once.
     ///
     /// A key that waits becomes ready and its timer is gone; the failures of its backoff are kept.
     pub fn add(&self, key: K) {
-        self.shared.add(self.canonical(key), AddOptions::new());
+        self.shell.add(self.canonical(key), AddOptions::new());
     }
 
     /// Adds a key at priority 0, to be handed out after some time. A key that is ready or due sooner stays so.
     pub fn add_after(&self, key: K, after: Duration) {
-        self.shared.add(self.canonical(key), AddOptions::new().after(after));
+        self.shell.add(self.canonical(key), AddOptions::new().after(after));
     }
 
     /// Adds a key that failed, at priority 0, to be handed out when the rate limiter says so.
     pub fn add_rate_limited(&self, key: K) {
-        self.shared.add(self.canonical(key), AddOptions::new().rate_limited());
+        self.shell.add(self.canonical(key), AddOptions::new().rate_limited());
     }
 
     /// Adds keys. After a shutdown this and its siblings do nothing.
@@ -84,7 +84,7 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
     /// # }
     /// ```
     pub fn add_with(&self, options: AddOptions, keys: impl IntoIterator<Item = K>) {
-        self.shared.add_all(keys.into_iter().map(|key| self.canonical(key)), options);
+        self.shell.add_all(keys.into_iter().map(|key| self.canonical(key)), options);
     }
 
     /// Waits for the next key and takes it, with its priority. `None` means that the queue was shut down and is empty.
@@ -100,36 +100,36 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
     /// Panics if a key waits for its time and this is polled outside of a tokio runtime with the time driver enabled.
     pub async fn get(&self) -> Option<(K, i32)> {
         // A worker whose reconciler never waits would otherwise keep its thread for as long as there are keys.
-        tokio::task::coop::cooperative(self.shared.get()).await
+        tokio::task::coop::cooperative(self.shell.get()).await
     }
 
     /// Says that a key from [`get`](Self::get) has been processed. If it was added in the meantime it can be handed out now.
     ///
     /// Without effect on a key that is not being processed.
     pub fn done(&self, key: &K) {
-        self.shared.done(&self.canonical_of(key));
+        self.shell.done(&self.canonical_of(key));
     }
 
     /// Drops the failures of a key, so that its next backoff starts from the beginning. This does not end its processing.
     pub fn forget(&self, key: &K) {
-        self.shared.forget(&self.canonical_of(key));
+        self.shell.forget(&self.canonical_of(key));
     }
 
     /// How many failures the rate limiter remembers for a key.
     pub fn num_requeues(&self, key: &K) -> u32 {
-        self.shared.num_requeues(&self.canonical_of(key))
+        self.shell.num_requeues(&self.canonical_of(key))
     }
 
     /// How long it takes until a key that is being processed comes again: zero if as soon as it is [`done`](Self::done), `None` if nobody has asked
     /// for it, or it is not being processed.
     pub fn comes_again_in(&self, key: &K) -> Option<Duration> {
-        self.shared.comes_again_in(&self.canonical_of(key))
+        self.shell.comes_again_in(&self.canonical_of(key))
     }
 
     /// How many keys are ready, including those that were added while they are being processed. Keys that wait for their time
     /// do not count.
     pub fn len(&self) -> usize {
-        self.shared.len()
+        self.shell.len()
     }
 
     /// Whether no key is ready.
@@ -139,14 +139,14 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
 
     /// What is measured at this moment; `None` if the queue has no name.
     pub fn stats(&self) -> Option<QueueStats> {
-        self.shared.stats()
+        self.shell.stats()
     }
 
     /// Ends the queue: nothing is added any more, what waits or is ready is dropped, and every [`get`](Self::get) returns `None`.
     ///
     /// Keys that are being processed stay so until [`done`](Self::done), and a drain that is under way ends.
     pub fn shut_down(&self) {
-        self.shared.shut_down();
+        self.shell.shut_down();
     }
 
     /// Ends the queue in good order: nothing is added any more and what waits is dropped, but what is ready is still handed out.
@@ -162,12 +162,12 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
     /// being processed, also if that is the moment between one `Done` and the next `Get`, with keys left; here it returns after
     /// the last one.
     pub async fn shut_down_with_drain(&self) {
-        self.shared.shut_down_with_drain().await;
+        self.shell.shut_down_with_drain().await;
     }
 
     /// Whether the queue was shut down, or is being drained: keys that are added are ignored.
     pub fn is_shut_down(&self) -> bool {
-        self.shared.is_shut_down()
+        self.shell.is_shut_down()
     }
 
     #[inline]
@@ -186,7 +186,7 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug + 'static> Queue<K> {
 
 impl<K: Send> Clone for Queue<K> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), canonical_key: self.canonical_key }
+        Self { shell: self.shell.clone(), canonical_key: self.canonical_key }
     }
 }
 

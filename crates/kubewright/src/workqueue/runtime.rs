@@ -1,6 +1,6 @@
 //! What the queue's shell needs from the world: a lock, a clock and a sleep.
 //!
-//! The protocol of [`shared`](super::shared) is generic over them, so that the tests can run it, as it is, under a scheduler
+//! The protocol of [`shell`](super::shell) is generic over them, so that the tests can run it, as it is, under a scheduler
 //! that explores interleavings.
 
 use std::future::Future;

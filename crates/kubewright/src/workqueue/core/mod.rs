@@ -55,7 +55,7 @@ pub(super) struct Core<K> {
     limiter: Box<dyn RateLimiter<K>>,
     recorder: Option<Recorder>,
     clock: Clock,
-    phase: Phase,
+    shutdown: Shutdown,
     /// Ready entries that could be handed out now: their key is not being processed.
     available: usize,
 }
@@ -70,11 +70,11 @@ pub(super) struct Arrival<K> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Open,
+enum Shutdown {
+    NotAsked,
     /// Nothing comes in; what is ready is still handed out.
     Draining,
-    ShutDown,
+    Done,
 }
 
 /// What a core is made with.
@@ -98,7 +98,7 @@ impl<K: Clone + Eq + Hash> Core<K> {
             limiter: options.limiter,
             recorder: options.recorder,
             clock: Clock::new(options.epoch),
-            phase: Phase::Open,
+            shutdown: Shutdown::NotAsked,
             available: 0,
         }
     }
@@ -106,7 +106,7 @@ impl<K: Clone + Eq + Hash> Core<K> {
     /// Asks for one hand-out of `key`, now or later, and merges this with what is already asked for.
     #[inline]
     pub(super) fn add(&mut self, key: K, hash: KeyHash, options: AddOptions, now: Instant) {
-        if self.phase != Phase::Open {
+        if self.shutdown != Shutdown::NotAsked {
             return;
         }
         let moment = self.catch_up(now);
@@ -128,7 +128,7 @@ impl<K: Clone + Eq + Hash> Core<K> {
     /// Among a million keys a look-up waits some 100 ns for the memory. It is asked for in advance, while others are added.
     pub(super) fn add_arrivals(&mut self, arrivals: &mut Vec<Arrival<K>>) {
         let mut arrivals = arrivals.drain(..);
-        if self.phase != Phase::Open {
+        if self.shutdown != Shutdown::NotAsked {
             return;
         }
         for arrival in arrivals.as_slice().iter().take(AHEAD) {
@@ -149,7 +149,7 @@ impl<K: Clone + Eq + Hash> Core<K> {
     /// `now` is asked for only if the time matters: reading a clock takes a quarter of a whole hand-out.
     #[inline]
     pub(super) fn take(&mut self, now: impl FnOnce() -> Instant) -> Option<(K, i32)> {
-        if self.phase == Phase::ShutDown {
+        if self.shutdown == Shutdown::Done {
             return None;
         }
         let time_matters = self.recorder.is_some() || self.ready.time_matters() || !self.waiting.is_empty();
@@ -227,7 +227,7 @@ impl<K: Clone + Eq + Hash> Core<K> {
 
     /// Refuses what comes from now on, and drops what waits and what is ready.
     pub(super) fn shut_down(&mut self) {
-        self.phase = Phase::ShutDown;
+        self.shutdown = Shutdown::Done;
         self.available = 0;
         let waiting = self.waiting.clear();
         self.drop_pending(waiting);
@@ -239,8 +239,8 @@ impl<K: Clone + Eq + Hash> Core<K> {
 
     /// Refuses what comes from now on, and drops what waits. What is ready is still handed out.
     pub(super) fn start_draining(&mut self) {
-        if self.phase == Phase::Open {
-            self.phase = Phase::Draining;
+        if self.shutdown == Shutdown::NotAsked {
+            self.shutdown = Shutdown::Draining;
             let waiting = self.waiting.clear();
             self.drop_pending(waiting);
         }
@@ -248,17 +248,17 @@ impl<K: Clone + Eq + Hash> Core<K> {
 
     /// Whether keys are refused.
     pub(super) fn is_closed(&self) -> bool {
-        self.phase != Phase::Open
+        self.shutdown != Shutdown::NotAsked
     }
 
     /// Whether nothing will be handed out any more.
     pub(super) fn is_shut_down(&self) -> bool {
-        self.phase == Phase::ShutDown || (self.phase == Phase::Draining && self.ready.len() == 0)
+        self.shutdown == Shutdown::Done || (self.shutdown == Shutdown::Draining && self.ready.len() == 0)
     }
 
     /// Whether a drain has nothing left to wait for. A shutdown ends it at once.
     pub(super) fn is_drained(&self) -> bool {
-        self.phase == Phase::ShutDown || (self.is_shut_down() && self.running.len() == 0)
+        self.shutdown == Shutdown::Done || (self.is_shut_down() && self.running.len() == 0)
     }
 
     /// What is measured; `None` without a recorder.

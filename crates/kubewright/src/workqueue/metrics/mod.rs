@@ -15,7 +15,7 @@ pub use self::histogram::DurationHistogram;
 pub use self::recorder::QueueStats;
 pub(super) use self::recorder::Recorder;
 use super::runtime::Runtime;
-use super::shared::Shared;
+use super::shell::Shell;
 
 /// Is told about each queue that has a name.
 ///
@@ -63,9 +63,9 @@ pub(super) trait Observed: Send + Sync {
     fn stats(&self) -> Option<QueueStats>;
 }
 
-impl<K: Clone + Eq + Hash + Send, R: Runtime> Observed for Shared<K, R> {
+impl<K: Clone + Eq + Hash + Send, R: Runtime> Observed for Shell<K, R> {
     fn stats(&self) -> Option<QueueStats> {
-        Shared::stats(self)
+        Shell::stats(self)
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::super::core::Arrival;
 use super::super::runtime::{Lock, Runtime};
 
-/// A list in front of the state, under a lock of its own that is held for a few nanoseconds.
+/// A list in front of the desk, under a lock of its own that is held for a few nanoseconds.
 ///
 /// Merging a key takes ten times as long as leaving it here, and merging many at once takes less for each. So who adds a key
-/// leaves it here and goes on, unless somebody waits for keys. Whoever asks the state about ready keys merges first.
+/// leaves it here and goes on, unless somebody waits for keys. Whoever asks the desk about ready keys merges first.
 pub(super) struct Inbox<K: Send, R: Runtime> {
     list: R::Lock<List<K>>,
     /// Whether the list has keys, for those who do not want to take the lock for nothing. It changes under the lock.

@@ -1,6 +1,6 @@
-//! The state that all handles of a queue share, and the protocol between those who add and those who wait.
+//! What all handles of a queue share: the inbox, the desk behind it, and the protocol between those who add and those who wait.
 //!
-//! Everything happens under short locks; wakers run after they are released. The invariants, whenever the lock of the state is free:
+//! Everything happens under short locks; wakers run after they are released. The invariants, whenever the lock of the desk is free:
 //!
 //! - for each key that could be handed out, a getter has been called and is on its way, unless no getter waits;
 //! - while a getter waits, whoever leaves a key in the inbox learns of it under the inbox's lock, and sees to it;
@@ -8,7 +8,7 @@
 //!   earliest of these times, or a getter that has been called is on its way and will see to it.
 //!
 //! A getter that leaves, with a key or because its future was dropped, restores them by calling the next. The lock of the inbox
-//! may be taken under that of the state, never the other way round.
+//! may be taken under that of the desk, never the other way round.
 
 mod inbox;
 
@@ -28,15 +28,16 @@ use super::metrics::QueueStats;
 use super::runtime::{Lock, Runtime};
 
 /// A queue in a world `R`.
-pub(super) struct Shared<K: Send, R: Runtime> {
+pub(super) struct Shell<K: Send, R: Runtime> {
     inbox: Inbox<K, R>,
-    state: R::Lock<State<K>>,
+    desk: R::Lock<Desk<K>>,
     hasher: KeyHasher,
     runtime: R,
 }
 
+/// The core, and those who stand in line at it.
 #[derive(Debug)]
-struct State<K> {
+struct Desk<K> {
     core: Core<K>,
     /// The list that takes the place of the inbox's.
     emptied: Vec<Arrival<K>>,
@@ -54,10 +55,10 @@ struct Timekeeper {
     until: Instant,
 }
 
-impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
+impl<K: Clone + Eq + Hash + Send, R: Runtime> Shell<K, R> {
     pub(super) fn new(runtime: R, options: CoreOptions<K>) -> Self {
         let core = Core::new(options);
-        let state = State {
+        let desk = Desk {
             core,
             emptied: Vec::new(),
             urgent: false,
@@ -65,7 +66,7 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
             timekeeper: None,
             drainers: WaitLine::default(),
         };
-        Self { inbox: Inbox::new(), state: R::Lock::new(state), hasher: KeyHasher::default(), runtime }
+        Self { inbox: Inbox::new(), desk: R::Lock::new(desk), hasher: KeyHasher::default(), runtime }
     }
 
     #[inline]
@@ -106,26 +107,26 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
     }
 
     pub(super) async fn get(&self) -> Option<(K, i32)> {
-        let mut getter = Getter { shared: self, ticket: None, alarm: Alarm { sleep: None } };
+        let mut getter = Getter { shell: self, ticket: None, alarm: Alarm { sleep: None } };
         poll_fn(|context| getter.poll(context)).await
     }
 
     #[inline]
     pub(super) fn done(&self, key: &K) {
         let hash = self.hasher.hash(key);
-        let waker = self.state.with(|state| {
-            state.core.done(key, hash, || self.runtime.now());
-            state.call(&self.inbox)
+        let waker = self.desk.with(|desk| {
+            desk.core.done(key, hash, || self.runtime.now());
+            desk.call(&self.inbox)
         });
         self.wake(waker);
     }
 
     pub(super) fn forget(&self, key: &K) {
-        self.state.with(|state| state.core.forget(key));
+        self.desk.with(|desk| desk.core.forget(key));
     }
 
     pub(super) fn num_requeues(&self, key: &K) -> u32 {
-        self.state.with(|state| state.core.num_requeues(key))
+        self.desk.with(|desk| desk.core.num_requeues(key))
     }
 
     pub(super) fn comes_again_in(&self, key: &K) -> Option<Duration> {
@@ -139,7 +140,7 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
     }
 
     pub(super) fn is_shut_down(&self) -> bool {
-        self.state.with(|state| state.core.is_closed())
+        self.desk.with(|desk| desk.core.is_closed())
     }
 
     pub(super) fn stats(&self) -> Option<QueueStats> {
@@ -153,25 +154,25 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
 
     pub(super) async fn shut_down_with_drain(&self) {
         self.change(Core::start_draining);
-        let mut drainer = Drainer { shared: self, ticket: None };
+        let mut drainer = Drainer { shell: self, ticket: None };
         poll_fn(|context| drainer.poll(context)).await;
     }
 
     /// Merges what lies in the inbox, changes the core, and calls whom that concerns.
     fn change<T>(&self, change: impl FnOnce(&mut Core<K>) -> T) -> T {
-        let (result, waker) = self.state.with(|state| {
-            state.merge(&self.inbox);
-            (change(&mut state.core), state.call(&self.inbox))
+        let (result, waker) = self.desk.with(|desk| {
+            desk.merge(&self.inbox);
+            (change(&mut desk.core), desk.call(&self.inbox))
         });
         self.wake(waker);
         result
     }
 
-    /// Merges what lies in the inbox, unless somebody has the state: then the next one sees to it.
+    /// Merges what lies in the inbox, unless somebody has the desk: then the next one sees to it.
     fn merge_if_free(&self) {
-        let merged = self.state.try_with(|state| {
-            state.merge(&self.inbox);
-            state.call(&self.inbox)
+        let merged = self.desk.try_with(|desk| {
+            desk.merge(&self.inbox);
+            desk.call(&self.inbox)
         });
         self.wake(merged.flatten());
     }
@@ -181,12 +182,12 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shared<K, R> {
     fn wake(&self, mut waker: Option<Waker>) {
         while let Some(called) = waker {
             called.wake();
-            waker = self.state.with(|state| state.call(&self.inbox));
+            waker = self.desk.with(|desk| desk.call(&self.inbox));
         }
     }
 }
 
-impl<K: Clone + Eq + Hash + Send> State<K> {
+impl<K: Clone + Eq + Hash + Send> Desk<K> {
     /// Merges what lies in the inbox.
     fn merge<R: Runtime>(&mut self, inbox: &Inbox<K, R>) {
         inbox.swap(&mut self.emptied);
@@ -230,7 +231,7 @@ impl<K: Clone + Eq + Hash + Send> State<K> {
 
 /// One call of `get`.
 struct Getter<'a, K: Clone + Eq + Hash + Send, R: Runtime> {
-    shared: &'a Shared<K, R>,
+    shell: &'a Shell<K, R>,
     ticket: Option<Ticket>,
     alarm: Alarm<R>,
 }
@@ -250,46 +251,46 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Getter<'_, K, R> {
                 Found::Key(key) => return Poll::Ready(Some(key)),
                 Found::ShutDown => return Poll::Ready(None),
                 // The alarm may ring at once: the time may have come since we looked.
-                Found::Nothing(due) => ready!(self.alarm.poll(&self.shared.runtime, due, context)),
+                Found::Nothing(due) => ready!(self.alarm.poll(&self.shell.runtime, due, context)),
             }
         }
     }
 
     /// Takes a key, or joins the line under the same lock, so that no key can slip in between.
     fn look(&mut self, waker: &Waker) -> Found<K> {
-        let now = || self.shared.runtime.now();
-        let (found, next) = self.shared.state.with(|state| {
-            let place = self.leave(state);
-            state.merge(&self.shared.inbox);
-            let found = match state.core.take(now) {
+        let now = || self.shell.runtime.now();
+        let (found, next) = self.shell.desk.with(|desk| {
+            let place = self.leave(desk);
+            desk.merge(&self.shell.inbox);
+            let found = match desk.core.take(now) {
                 Some(key) => Found::Key(key),
-                None if state.core.is_shut_down() => Found::ShutDown,
-                None => Found::Nothing(self.join(state, place, waker)),
+                None if desk.core.is_shut_down() => Found::ShutDown,
+                None => Found::Nothing(self.join(desk, place, waker)),
             };
-            (found, state.call(&self.shared.inbox))
+            (found, desk.call(&self.shell.inbox))
         });
-        self.shared.wake(next);
+        self.shell.wake(next);
         found
     }
 
-    fn leave(&mut self, state: &mut State<K>) -> Option<Ticket> {
+    fn leave(&mut self, desk: &mut Desk<K>) -> Option<Ticket> {
         let ticket = self.ticket.take()?;
-        state.getters.leave(ticket);
-        if state.timekeeper.is_some_and(|timekeeper| timekeeper.ticket == ticket) {
-            state.timekeeper = None;
+        desk.getters.leave(ticket);
+        if desk.timekeeper.is_some_and(|timekeeper| timekeeper.ticket == ticket) {
+            desk.timekeeper = None;
         }
         Some(ticket)
     }
 
     /// Joins the line, as the timekeeper if there is time to be kept and nobody does it.
-    fn join(&mut self, state: &mut State<K>, place: Option<Ticket>, waker: &Waker) -> Option<Instant> {
-        let ticket = state.getters.join(place, waker);
+    fn join(&mut self, desk: &mut Desk<K>, place: Option<Ticket>, waker: &Waker) -> Option<Instant> {
+        let ticket = desk.getters.join(place, waker);
         self.ticket = Some(ticket);
-        if state.timekeeper.is_some() {
+        if desk.timekeeper.is_some() {
             return None;
         }
-        let until = state.core.next_due()?.min(self.shared.runtime.now() + LONGEST_SLEEP);
-        state.timekeeper = Some(Timekeeper { ticket, until });
+        let until = desk.core.next_due()?.min(self.shell.runtime.now() + LONGEST_SLEEP);
+        desk.timekeeper = Some(Timekeeper { ticket, until });
         Some(until)
     }
 }
@@ -297,11 +298,11 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Getter<'_, K, R> {
 impl<K: Clone + Eq + Hash + Send, R: Runtime> Drop for Getter<'_, K, R> {
     fn drop(&mut self) {
         if self.ticket.is_some() {
-            let next = self.shared.state.with(|state| {
-                self.leave(state);
-                state.call(&self.shared.inbox)
+            let next = self.shell.desk.with(|desk| {
+                self.leave(desk);
+                desk.call(&self.shell.inbox)
             });
-            self.shared.wake(next);
+            self.shell.wake(next);
         }
     }
 }
@@ -328,25 +329,25 @@ impl<R: Runtime> Alarm<R> {
 
 /// One call of `shut_down_with_drain`.
 struct Drainer<'a, K: Clone + Eq + Hash + Send, R: Runtime> {
-    shared: &'a Shared<K, R>,
+    shell: &'a Shell<K, R>,
     ticket: Option<Ticket>,
 }
 
 impl<K: Clone + Eq + Hash + Send, R: Runtime> Drainer<'_, K, R> {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.shared.state.with(|state| {
-            let place = self.leave(state);
-            if state.core.is_drained() {
+        self.shell.desk.with(|desk| {
+            let place = self.leave(desk);
+            if desk.core.is_drained() {
                 return Poll::Ready(());
             }
-            self.ticket = Some(state.drainers.join(place, context.waker()));
+            self.ticket = Some(desk.drainers.join(place, context.waker()));
             Poll::Pending
         })
     }
 
-    fn leave(&mut self, state: &mut State<K>) -> Option<Ticket> {
+    fn leave(&mut self, desk: &mut Desk<K>) -> Option<Ticket> {
         let ticket = self.ticket.take()?;
-        state.drainers.leave(ticket);
+        desk.drainers.leave(ticket);
         Some(ticket)
     }
 }
@@ -354,7 +355,7 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Drainer<'_, K, R> {
 impl<K: Clone + Eq + Hash + Send, R: Runtime> Drop for Drainer<'_, K, R> {
     fn drop(&mut self) {
         if self.ticket.is_some() {
-            self.shared.state.with(|state| self.leave(state));
+            self.shell.desk.with(|desk| self.leave(desk));
         }
     }
 }

@@ -93,7 +93,7 @@ impl<T: Send> Lock<T> for Mutex<T> {
     }
 }
 
-type Queue = Arc<Shared<u64, Explored>>;
+type Queue = Arc<Shell<u64, Explored>>;
 
 fn queue(world: &Explored) -> Queue {
     let options = CoreOptions {
@@ -102,7 +102,7 @@ fn queue(world: &Explored) -> Queue {
         recorder: None,
         epoch: world.now(),
     };
-    Arc::new(Shared::new(world.clone(), options))
+    Arc::new(Shell::new(world.clone(), options))
 }
 
 fn add(queue: &Queue, key: u64) {
