@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::{event::Event, object::ObjectKey};
+use crate::{event::Event, object::ObjectKey, workqueue::default_backoff};
 
 /// Events that wait for another try, in order for each object. Pure: time comes in as an argument.
 #[derive(Debug)]
@@ -43,12 +43,12 @@ impl<V> Waiting<V> {
         None
     }
 
-    /// Takes an event back that has failed; the first of its object. Gives the time until it is tried again.
+    /// Takes an event back that has failed; the first of its object. Gives the time until it is tried again: that of a request that failed as often.
     pub(super) fn failed(&mut self, event: Event<V>, now: Instant) -> Duration {
         let key = event.object().key().clone();
         let new = || Backlog { events: VecDeque::new(), failures: 0 };
         let backlog = self.by_object.entry(key.clone()).or_insert_with(new);
-        let wait = backoff(backlog.failures);
+        let wait = default_backoff(backlog.failures);
         backlog.failures += 1;
         backlog.events.push_front(event);
         self.due.insert((now + wait, key));
@@ -98,11 +98,6 @@ fn merged<V>(earlier: Event<V>, later: Event<V>) -> Event<V> {
         }
         (_, later) => later,
     }
-}
-
-/// 5 ms, doubled by each failure up to 1000 s, as for requests.
-fn backoff(failures: u32) -> Duration {
-    Duration::from_millis(5).saturating_mul(1 << failures.min(20)).min(Duration::from_secs(1000))
 }
 
 /// An object seldom has more states than this in the time between a failure and its retry.

@@ -56,6 +56,7 @@ mod shell;
 pub use self::metrics::{DurationHistogram, MetricsProvider, QueueMetrics, QueueStats};
 pub use self::options::{AddOptions, QueueOptions};
 pub use self::queue::Queue;
+pub(crate) use self::rate_limiter::default_backoff;
 pub use self::rate_limiter::{
     BucketRateLimiter, ItemExponentialFailureRateLimiter, ItemFastSlowRateLimiter, MaxOfRateLimiter,
     RateLimiter, WithMaxWaitRateLimiter, default_controller_rate_limiter, default_rate_limiter,

@@ -34,20 +34,14 @@ impl<K: Clone + Eq + Hash> ItemExponentialFailureRateLimiter<K> {
 
 impl<K: Clone + Eq + Hash> Default for ItemExponentialFailureRateLimiter<K> {
     fn default() -> Self {
-        Self::new(Duration::from_millis(5), Duration::from_secs(1000))
+        Self::new(BASE_DELAY, MAX_DELAY)
     }
 }
 
 impl<K: Clone + Eq + Hash + Send + fmt::Debug> RateLimiter<K> for ItemExponentialFailureRateLimiter<K> {
     fn when(&mut self, key: &K, now: Instant) -> Duration {
         let (base, max) = (self.base_delay, self.max_delay);
-        self.failures.count(key, now, |failures| {
-            // 2^32 times anything that is not zero is beyond what a `Duration` of nanoseconds is asked to hold.
-            2_u32
-                .checked_pow(failures)
-                .and_then(|factor| base.checked_mul(factor))
-                .map_or(if base.is_zero() { Duration::ZERO } else { max }, |delay| delay.min(max))
-        })
+        self.failures.count(key, now, |failures| doubled(base, max, failures))
     }
 
     fn forget(&mut self, key: &K) {
@@ -58,3 +52,19 @@ impl<K: Clone + Eq + Hash + Send + fmt::Debug> RateLimiter<K> for ItemExponentia
         self.failures.get(key)
     }
 }
+
+/// The delay after so many failures, by the limiter's default: for what is tried again beside a queue.
+pub(crate) fn default_backoff(failures: u32) -> Duration {
+    doubled(BASE_DELAY, MAX_DELAY, failures)
+}
+
+fn doubled(base: Duration, max: Duration, times: u32) -> Duration {
+    // 2^32 times anything that is not zero is beyond what a `Duration` of nanoseconds is asked to hold.
+    2_u32
+        .checked_pow(times)
+        .and_then(|factor| base.checked_mul(factor))
+        .map_or(if base.is_zero() { Duration::ZERO } else { max }, |delay| delay.min(max))
+}
+
+const BASE_DELAY: Duration = Duration::from_millis(5);
+const MAX_DELAY: Duration = Duration::from_secs(1000);

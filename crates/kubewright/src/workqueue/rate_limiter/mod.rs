@@ -26,6 +26,7 @@ use tokio::time::Instant;
 
 pub use self::bucket::BucketRateLimiter;
 pub use self::item_exponential::ItemExponentialFailureRateLimiter;
+pub(crate) use self::item_exponential::default_backoff;
 pub use self::item_fast_slow::ItemFastSlowRateLimiter;
 pub use self::max_of::MaxOfRateLimiter;
 pub use self::with_max_wait::WithMaxWaitRateLimiter;
