@@ -21,13 +21,13 @@ use kubewright::{
 };
 use kubewright_testing::{
     TestEnv,
-    apiserver::{Fault, RequestInfo, Status, Verb},
+    apiserver::{Fault, RequestInfo, Status},
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 fn of_config_maps(request: &RequestInfo) -> bool {
-    request.is(Verb::List, "configmaps") || request.is(Verb::Watch, "configmaps")
+    request.follows("configmaps")
 }
 
 /// What a first read of a kind says, and after how many seconds, while the API server answers with `code`; once the fault is gone, reads work.

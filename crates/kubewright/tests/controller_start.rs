@@ -22,7 +22,7 @@ use kubewright::{
 };
 use kubewright_testing::{
     TestEnv,
-    apiserver::{Fault, RequestInfo, Status},
+    apiserver::{Fault, Status},
 };
 use tokio::{
     sync::oneshot,
@@ -122,9 +122,7 @@ async fn a_task_of_a_source_that_panics_stops_the_manager() {
 async fn a_kind_that_cannot_be_listed_is_an_error_with_the_api_servers_words() {
     let env = TestEnv::start().await;
     let forbidden = Status::new(http_status(403), "Forbidden", "configmaps is forbidden");
-    env.server()
-        .faults()
-        .add(Fault::respond(forbidden).when(|it: &RequestInfo| is_for(it, "configmaps")).always());
+    env.server().faults().add(Fault::respond(forbidden).when(|it| it.follows("configmaps")).always());
     let manager = env.manager().build().await.unwrap();
     Controller::builder(&manager)
         .for_::<ConfigMap>()
@@ -143,9 +141,7 @@ async fn a_kind_that_cannot_be_listed_is_an_error_with_the_api_servers_words() {
 #[tokio::test(start_paused = true)]
 async fn a_manager_that_is_stopped_while_its_controller_waits_for_sync_stops_without_an_error() {
     let env = TestEnv::start().await;
-    env.server()
-        .faults()
-        .add(Fault::delay(Duration::from_secs(50)).when(|it: &RequestInfo| is_for(it, "configmaps")));
+    env.server().faults().add(Fault::delay(Duration::from_secs(50)).when(|it| it.follows("configmaps")));
     let manager = env.manager().build().await.unwrap();
     Controller::builder(&manager).for_::<ConfigMap>().complete(Counter::default()).unwrap();
     let running = env.run(manager);
@@ -157,9 +153,7 @@ async fn a_manager_that_is_stopped_while_its_controller_waits_for_sync_stops_wit
 async fn a_kind_that_takes_its_time_is_waited_for() {
     let env = TestEnv::start().await;
     env.create(&config_map("a", &[])).await;
-    env.server()
-        .faults()
-        .add(Fault::delay(Duration::from_secs(50)).when(|it: &RequestInfo| is_for(it, "configmaps")));
+    env.server().faults().add(Fault::delay(Duration::from_secs(50)).when(|it| it.follows("configmaps")));
     let manager = env.manager().build().await.unwrap();
     let counter = Counter::default();
     Controller::builder(&manager).for_::<ConfigMap>().complete(counter.clone()).unwrap();
@@ -249,7 +243,7 @@ async fn a_late_watch_that_fails_is_undone() {
     counter.wait_for(&key("a"), 1).await;
 
     let outage =
-        env.server().faults().add(Fault::respond(unavailable()).when(|it| is_for(it, "secrets")).always());
+        env.server().faults().add(Fault::respond(unavailable()).when(|it| it.follows("secrets")).always());
     let calls = Counter::default();
     let watch = || {
         let calls = calls.clone();
@@ -315,11 +309,6 @@ async fn nothing_of_a_late_watch_that_failed_runs_when_its_handle_hears_of_it() 
 
 fn unavailable() -> Status {
     Status::new(http_status(503), "ServiceUnavailable", "come back later")
-}
-
-fn is_for(request: &RequestInfo, resource: &str) -> bool {
-    use kubewright_testing::apiserver::Verb;
-    request.is(Verb::Watch, resource) || request.is(Verb::List, resource)
 }
 
 fn http_status(code: u16) -> http::StatusCode {

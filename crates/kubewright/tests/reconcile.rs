@@ -22,7 +22,7 @@ use kubewright::{
 };
 use kubewright_testing::{
     TestEnv,
-    apiserver::{Fault, Status, Verb},
+    apiserver::{Fault, Status},
 };
 
 mod action {
@@ -197,10 +197,7 @@ mod as_a_reconciler {
         }
         let env = TestEnv::start().await;
         let forbidden = Status::new(http::StatusCode::FORBIDDEN, "Forbidden", "secrets is forbidden");
-        let of_secrets = |request: &kubewright_testing::apiserver::RequestInfo| {
-            request.is(Verb::List, "secrets") || request.is(Verb::Watch, "secrets")
-        };
-        env.server().faults().add(Fault::respond(forbidden).when(of_secrets).always());
+        env.server().faults().add(Fault::respond(forbidden).when(|it| it.follows("secrets")).always());
         let manager = env.manager().build().await.unwrap();
         let reconciler = as_reconciler::<Secret, _>(manager.client(), Never);
         let running = env.run(manager);

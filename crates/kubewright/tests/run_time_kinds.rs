@@ -26,10 +26,7 @@ use kubewright::{
     object::{Kind, Scope},
     prelude::*,
 };
-use kubewright_testing::{
-    RunningManager, TestEnv,
-    apiserver::{Fault, Verb},
-};
+use kubewright_testing::{RunningManager, TestEnv, apiserver::Fault};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -209,10 +206,8 @@ struct Colour {
 #[tokio::test(start_paused = true)]
 async fn all_views_of_a_kind_share_one_watch() {
     let env = TestEnv::start().await;
-    let is_follow = |request: &kubewright_testing::apiserver::RequestInfo| {
-        request.is(Verb::List, "configmaps") || request.is(Verb::Watch, "configmaps")
-    };
-    let follows = env.server().faults().add(Fault::delay(Duration::ZERO).when(is_follow).always());
+    let follows =
+        env.server().faults().add(Fault::delay(Duration::ZERO).when(|it| it.follows("configmaps")).always());
     let manager = env.manager().build().await.unwrap();
     let client = manager.client();
     let running = env.run(manager);

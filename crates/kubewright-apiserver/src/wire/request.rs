@@ -106,6 +106,11 @@ impl RequestInfo {
     pub fn is(&self, verb: Verb, resource: &str) -> bool {
         self.verb == verb && self.resource.as_ref().is_some_and(|found| found.resource == resource)
     }
+
+    /// Whether the request lists or watches a resource, named by its plural: what a cache does that follows it.
+    pub fn follows(&self, resource: &str) -> bool {
+        self.is(Verb::List, resource) || self.is(Verb::Watch, resource)
+    }
 }
 
 impl Verb {

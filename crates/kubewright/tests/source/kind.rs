@@ -23,7 +23,7 @@ use kubewright::{
 };
 use kubewright_testing::{
     TestEnv,
-    apiserver::{Fault, RequestInfo, Status},
+    apiserver::{Fault, Status},
 };
 use serde::Serialize;
 use serde_json::json;
@@ -296,10 +296,7 @@ mod sync {
     async fn a_kind_that_may_not_be_listed_ends_in_an_error_that_says_so() {
         let env = TestEnv::start().await;
         let forbidden = Status::new(http::StatusCode::FORBIDDEN, "Forbidden", "configmaps is forbidden");
-        let of_config_maps = |request: &RequestInfo| {
-            request.resource.as_ref().is_some_and(|resource| resource.resource == "configmaps")
-        };
-        env.server().faults().add(Fault::respond(forbidden).when(of_config_maps).always());
+        env.server().faults().add(Fault::respond(forbidden).when(|it| it.follows("configmaps")).always());
         check_gives_up::<ConfigMap>(env, "configmaps is forbidden").await;
     }
 
@@ -310,9 +307,8 @@ mod sync {
         let manager = env.manager().build().await.unwrap();
         let counter =
             control(&manager, source::kind::<Widget, _>(manager.cache(), enqueue_request_for_object()));
-        let refused = env.server().faults().add(Fault::delay(Duration::ZERO).always().when(|request| {
-            request.resource.as_ref().is_some_and(|resource| resource.resource == "widgets")
-        }));
+        let refused =
+            env.server().faults().add(Fault::delay(Duration::ZERO).always().when(|it| it.follows("widgets")));
         let running = env.run(manager);
         // Once it has been refused twice it is waiting for its next try.
         let refused_twice = async {
