@@ -7,6 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kubewright::{
     cache::{Cache, CacheOptions},
     client::Client,
+    error_chain,
     manager::{Manager, ManagerBuilder},
     object::{Object, ObjectKey},
 };
@@ -121,7 +122,7 @@ impl TestEnv {
         async move {
             match self.client.create(object).await {
                 Ok(stored) => stored,
-                Err(error) => panic!("{caller}: {error}: {}", source(&error)),
+                Err(error) => panic!("{caller}: {}", error_chain(&error)),
             }
         }
     }
@@ -135,7 +136,7 @@ impl TestEnv {
         let caller = std::panic::Location::caller();
         async move {
             if let Err(error) = self.client.delete::<K>(key, &kube::api::DeleteParams::default()).await {
-                panic!("{caller}: {error}: {}", source(&error));
+                panic!("{caller}: {}", error_chain(&error));
             }
         }
     }
@@ -203,8 +204,4 @@ impl fmt::Debug for TestEnv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TestEnv").field("timeout", &self.timeout).finish_non_exhaustive()
     }
-}
-
-fn source(error: &dyn std::error::Error) -> String {
-    error.source().map(ToString::to_string).unwrap_or_default()
 }

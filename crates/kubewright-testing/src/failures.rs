@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, error::Error};
 
+use kubewright::error_chain;
 use tokio::sync::watch;
 
 /// The failures that no test has been told yet. Cheap to clone; clones share them.
@@ -31,12 +32,7 @@ impl Failures {
     }
 
     pub(crate) fn report(&self, ticket: Ticket, error: &dyn Error) {
-        let mut text = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            text.extend([": ", &error.to_string()]);
-            cause = error.source();
-        }
+        let text = error_chain(error);
         self.untold.send_modify(|untold| drop(untold.by_ticket.insert(ticket, text)));
     }
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use kubewright::object::{Object, ObjectKey};
+use kubewright::{
+    error_chain,
+    object::{Object, ObjectKey},
+};
 use tokio::time::timeout;
 
 use crate::TestEnv;
@@ -34,7 +37,7 @@ impl TestEnv {
             };
             match timeout(self.timeout, waited).await {
                 Ok(Ok(object)) => object,
-                Ok(Err(error)) => panic!("{caller}: failed to wait for {key}: {error}"),
+                Ok(Err(error)) => panic!("{caller}: failed to wait for {key}: {}", error_chain(&error)),
                 Err(_) => {
                     let last = cache.get::<K>(key).await;
                     panic!("{caller}: waited {:?} in vain for {key}, which is {last:#?}", self.timeout)

@@ -7,8 +7,16 @@ use tokio::task::JoinError;
 /// Any error that an author's code may return: that of a reconciler, a source, a runnable.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// An error and its causes in one line. A cause that its error has quoted at the end is not said again.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+/// An error and its causes in one line, as kubewright logs them. A cause that its error has quoted at the end is not said again.
+///
+/// # Example: a log line of one's own
+/// ```
+/// use kubewright::{BoxError, error_chain};
+///
+/// let error: BoxError = "7x".parse::<u32>().unwrap_err().into();
+/// assert_eq!(error_chain(&*error), "invalid digit found in string");
+/// ```
+pub fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |chain, cause| {
         let cause = cause.to_string();

@@ -37,6 +37,6 @@ pub mod source;
 pub mod webhook;
 pub mod workqueue;
 
-pub use error::BoxError;
+pub use error::{BoxError, chain as error_chain};
 // The crates whose types stand in signatures here, under their own names.
 pub use {k8s_openapi, kube, prometheus, serde_json, tokio, tokio_util, tracing};
