@@ -3,7 +3,7 @@
 
 mod scripted;
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright::{
@@ -13,7 +13,10 @@ use kubewright::{
     prelude::*,
 };
 use scripted::{Plan, Server};
-use tokio::{task::JoinSet, time::Instant};
+use tokio::{
+    task::JoinSet,
+    time::{Instant, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 /// A client of `server` whose cache runs until the test ends.
@@ -50,7 +53,7 @@ async fn own_writes_that_a_restore_undid_are_not_waited_for() {
     assert_eq!(client.list::<ConfigMap>().await.unwrap().len(), 5);
     server.restore(4);
     // Nothing can be known before the reflector has asked.
-    tokio::time::sleep(Duration::from_secs(6)).await;
+    client.cache().wait_for::<ConfigMap>(&key("undone"), |object| object.is_none()).await.unwrap();
     let start = Instant::now();
     assert!(client.get::<ConfigMap>(&key("undone")).await.unwrap_err().is_not_found());
     assert!(client.get::<ConfigMap>(&key("0")).await.is_ok());
@@ -69,13 +72,11 @@ async fn a_read_that_waits_for_a_write_is_released_when_the_server_went_back() {
     server.lag(0, 0);
     client.create(&config_map("undone")).await.unwrap();
     let undone = key("undone");
-    let reading = client.get::<ConfigMap>(&undone);
-    let restoring = async {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        server.restore(0);
-    };
-    let (read, ()) = tokio::join!(reading, restoring);
-    assert!(read.unwrap_err().is_not_found());
+    let mut reading = pin!(client.get::<ConfigMap>(&undone));
+    let waits = timeout(Duration::from_secs(1), &mut reading).await;
+    assert!(waits.is_err(), "the cache has not seen the write");
+    server.restore(0);
+    assert!(reading.await.unwrap_err().is_not_found());
 }
 
 fn key(name: &str) -> ObjectKey {
