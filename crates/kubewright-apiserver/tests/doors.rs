@@ -192,6 +192,58 @@ async fn health_is_plain() {
 }
 
 #[tokio::test]
+async fn health_says_what_was_looked_at_when_asked() {
+    let server = ApiServer::builder().build();
+    for (path, code, expected) in [
+        ("/readyz/etcd?verbose", 200, "ok"),
+        ("/healthz/nope", 404, "404 page not found\n"),
+        ("/livez?verbose", 200, "[+]ping ok\n[+]log ok\n[+]etcd ok\nlivez check passed\n"),
+        (
+            "/readyz?verbose&exclude=log",
+            200,
+            "[+]ping ok\n[+]log excluded: ok\n[+]etcd ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n",
+        ),
+    ] {
+        let (found, _, text) = ask(&server, path, "*/*").await;
+        assert_eq!((found.as_u16(), text), (code, json!(expected)), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_server_says_what_it_has() {
+    let server = ApiServer::builder().build();
+    let (_, _, index) = ask(&server, "/", "application/json").await;
+    let paths = index["paths"].as_array().unwrap();
+    for path in ["/api/v1", "/apis", "/apis/apps/v1", "/readyz", "/version"] {
+        assert!(paths.contains(&json!(path)), "{path}");
+    }
+    let (_, content_type, text) = ask(&server, "/metrics", "*/*").await;
+    assert!(content_type.starts_with("text/plain"));
+    let line = "\napiserver_resource_objects{group=\"\",resource=\"namespaces\"} 4\n";
+    assert!(text.as_str().unwrap().contains(line), "{text}");
+    let (_, _, issuer) = ask(&server, "/.well-known/openid-configuration", "*/*").await;
+    assert_eq!(issuer["issuer"], "https://kubernetes.default.svc");
+    let (_, _, keys) = ask(&server, "/openid/v1/jwks", "*/*").await;
+    assert_eq!(keys, json!({"keys": []}));
+    let (_, _, document) = ask(&server, "/openapi/v2", "application/json").await;
+    assert_eq!(document["swagger"], "2.0");
+    let accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    let (_, _, document) = ask(&server, "/openapi/v2", accept).await;
+    assert_eq!(document, "\n\u{3}2.0\u{12}\u{19}\n\nKubernetes\u{12}\u{b}unversionedB\0J\0");
+}
+
+#[tokio::test]
+async fn nobody_acts_in_the_name_of_somebody_else() {
+    let server = ApiServer::builder().build();
+    for header in ["Impersonate-User", "Impersonate-Group", "Impersonate-Extra-Scopes"] {
+        let request =
+            Request::get("/api/v1/namespaces").header(header, "jane").body(Full::<bytes::Bytes>::default());
+        let (code, _, status) = read(server.service().call(request.unwrap()).await.unwrap()).await;
+        assert_eq!((code, status["reason"].as_str()), (StatusCode::FORBIDDEN, Some("Forbidden")), "{header}");
+    }
+}
+
+#[tokio::test]
 async fn discovery_comes_in_the_form_that_is_asked_for() {
     const V2: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     let server = ApiServer::builder().build();

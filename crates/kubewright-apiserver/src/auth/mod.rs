@@ -1,6 +1,6 @@
 //! Who asks. A thin room for now: a bearer token at the TCP door, and nobody is refused at the other one.
 
-use http::{HeaderMap, header};
+use http::{HeaderMap, StatusCode, header};
 
 use crate::wire::Status;
 
@@ -36,6 +36,25 @@ impl Authenticator {
             _ => Err(Status::unauthorized()),
         }
     }
+}
+
+/// Nobody acts in the name of somebody else here, and who asks for it must not act in his own instead.
+///
+/// # Errors
+/// 403 for a request with one of the headers of impersonation.
+///
+/// Source: apiserver `endpoints/filters.WithImpersonation`.
+pub(crate) fn refuse_impersonation(headers: &HeaderMap) -> Result<(), Status> {
+    let asks = headers.keys().any(|name| name.as_str().starts_with("impersonate-"));
+    if !asks {
+        return Ok(());
+    }
+    let user = headers.get("impersonate-user").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let message = format!(
+        "users \"{user}\" is forbidden: cannot impersonate resource \"users\" in API group \"\" at the cluster scope: this server does not impersonate"
+    );
+    let status = Status::new(StatusCode::FORBIDDEN, "Forbidden", message);
+    Err(status.with("name", user).with("kind", "users"))
 }
 
 /// Compares in a time that does not depend on where the texts differ.

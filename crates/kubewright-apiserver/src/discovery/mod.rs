@@ -2,6 +2,7 @@
 
 mod aggregated;
 mod legacy;
+mod paths;
 
 use http::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use crate::{
 use aggregated::Version;
 
 pub(crate) use legacy::{group, resources};
+pub(crate) use paths::{index, openid_configuration, openid_keys};
 
 /// `/api`: the core group.
 pub(crate) fn core(registry: &Registry, headers: &HeaderMap) -> Response<Body> {

@@ -3,8 +3,10 @@
 //! Both lead to the same handlers. The second one adds a bearer token, certificates and a kubeconfig.
 
 mod certificates;
+mod health;
 mod kubeconfig;
 mod listen;
+mod metrics;
 mod route;
 mod service;
 

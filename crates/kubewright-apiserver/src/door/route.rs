@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Method, Response, StatusCode, header, request::Parts};
 use tokio_util::sync::CancellationToken;
 
+use super::{health::health, metrics::metrics};
 use crate::{
     admission::Warnings,
     auth::Authenticator,
@@ -104,7 +105,14 @@ fn fixed(door: &Door, parts: &Parts, path: &str) -> Response<Body> {
         return if is_builtin { json_response(&Status::method_not_allowed()) } else { not_found() };
     }
     let found = match segments.as_slice() {
-        ["healthz" | "livez" | "readyz", ..] => Some(text_response(StatusCode::OK, "ok")),
+        [""] => Some(discovery::index(&registry)),
+        [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => {
+            health(endpoint, check, parts.uri.query())
+        }
+        ["metrics"] => Some(metrics(&door.shared)),
+        [".well-known", "openid-configuration"] => Some(discovery::openid_configuration()),
+        ["openid", "v1", "jwks"] => Some(discovery::openid_keys()),
+        ["openapi", "v2"] => Some(openapi::v2(&parts.headers)),
         ["version"] => Some(discovery::version()),
         ["openapi", "v3"] => Some(openapi::index(&registry)),
         ["openapi", "v3", "api", version] => openapi::document(&registry, "", version),

@@ -15,7 +15,7 @@ use tower_service::Service;
 
 use super::route::{Door, route};
 use crate::{
-    auth::Authenticator,
+    auth::{Authenticator, refuse_impersonation},
     server::Shared,
     wire::{Body, MAX_BODY_BYTES, RequestInfo, Status, json_response, parse_query},
 };
@@ -84,6 +84,9 @@ where
     let query = parse_query(parts.uri.query());
     let info = RequestInfo::read(&parts.method, parts.uri.path(), &query).with_headers(&parts.headers);
     if let Err(status) = door.authenticator.check(&info.path, &parts.headers) {
+        return Ok(json_response(&status));
+    }
+    if let Err(status) = refuse_impersonation(&parts.headers) {
         return Ok(json_response(&status));
     }
     let verdict = door.shared.faults.judge(&info);

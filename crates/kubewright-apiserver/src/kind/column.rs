@@ -1,5 +1,6 @@
 //! What `kubectl get` prints of an object.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::object::Object;
@@ -26,6 +27,8 @@ pub(crate) enum Cell {
     Age,
     /// Worked out from the object.
     Computed(fn(&Object) -> Value),
+    /// Worked out from the object and the time.
+    Timed(fn(&Object, Timestamp) -> Value),
 }
 
 impl Column {

@@ -166,6 +166,25 @@ pub(super) fn cron_job(object: &mut Object) {
     template(object_at(object_at(spec, "jobTemplate"), "spec"));
 }
 
+/// Source: networking `v1.SetDefaults_NetworkPolicy`.
+pub(super) fn network_policy(object: &mut Object) {
+    let has_egress =
+        object.at("/spec/egress").and_then(Value::as_array).is_some_and(|rules| !rules.is_empty());
+    let types = if has_egress { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
+    fill(object.section("spec"), "policyTypes", types);
+}
+
+/// Source: scheduling `v1.SetDefaults_PriorityClass`.
+pub(super) fn priority_class(object: &mut Object) {
+    fill(&mut object.0, "preemptionPolicy", "PreemptLowerPriority");
+}
+
+/// Source: storage `v1.SetDefaults_StorageClass`.
+pub(super) fn storage_class(object: &mut Object) {
+    fill(&mut object.0, "reclaimPolicy", "Delete");
+    fill(&mut object.0, "volumeBindingMode", "Immediate");
+}
+
 /// Source: apiextensions `v1.SetDefaults_CustomResourceDefinitionSpec`.
 pub(super) fn custom_resource_definition(object: &mut Object) {
     let spec = object.section("spec");

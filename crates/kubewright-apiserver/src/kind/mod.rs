@@ -5,6 +5,7 @@
 
 mod builtin;
 mod column;
+mod columns;
 mod conversion;
 mod custom;
 mod defaults;

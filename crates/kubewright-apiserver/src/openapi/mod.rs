@@ -6,7 +6,7 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use http::{Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -34,6 +34,35 @@ pub(crate) fn document(registry: &Registry, group: &str, version: &str) -> Optio
     let document = document_of(&found.kinds).to_string();
     Some(respond(StatusCode::OK, "application/json", Body::full(document)))
 }
+
+/// `/openapi/v2`: a document without schemas. Clients that read it, older ones and those that check a `List`, check
+/// nothing then.
+///
+/// Source: `gnostic` `openapi_v2.Document` for the field numbers.
+pub(crate) fn v2(headers: &HeaderMap) -> Response<Body> {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !accept.contains("proto-openapi.spec.v2") {
+        let document = json!({
+            "swagger": "2.0", "info": {"title": TITLE, "version": VERSION}, "paths": {}, "definitions": {},
+        });
+        return respond(StatusCode::OK, "application/json", Body::full(document.to_string()));
+    }
+    let field = |number: u8, bytes: &[u8]| {
+        // All of them are short, so that a length is one byte.
+        let length = u8::try_from(bytes.len()).unwrap_or_default();
+        [&[number << 3 | 2, length], bytes].concat()
+    };
+    let info = [field(1, TITLE.as_bytes()), field(2, VERSION.as_bytes())].concat();
+    let document = [field(1, b"2.0"), field(2, &info), field(8, &[]), field(9, &[])].concat();
+    respond(
+        StatusCode::OK,
+        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+        Body::full(document),
+    )
+}
+
+const TITLE: &str = "Kubernetes";
+const VERSION: &str = "unversioned";
 
 /// A short text that changes with `bytes`, for `ETag`s.
 pub(crate) fn hash(bytes: &[u8]) -> String {

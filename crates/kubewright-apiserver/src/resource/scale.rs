@@ -11,6 +11,7 @@ use super::{
 use crate::{
     admission::View,
     object::Object,
+    selector::selector_text,
     wire::{FieldError, Reply, Status, WriteOptions, decode_scale},
 };
 
@@ -112,30 +113,6 @@ fn scale_of(object: &Object, paths: &Paths) -> Result<Value, Status> {
     }))
 }
 
-/// A label selector as text, in the order of the labels.
-///
-/// Source: apimachinery `metav1.FormatLabelSelector`.
-fn selector_text(selector: &Value) -> String {
-    if let Some(text) = selector.as_str() {
-        return text.to_owned();
-    }
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let labels = selector["matchLabels"].as_object().into_iter().flatten();
-    let labels = labels.map(|(label, value)| format!("{label}={}", text(value)));
-    let expressions = selector["matchExpressions"].as_array().into_iter().flatten();
-    let expressions = expressions.map(|expression| {
-        let values: Vec<String> = expression["values"].as_array().into_iter().flatten().map(text).collect();
-        let (key, values) = (text(&expression["key"]), values.join(","));
-        match text(&expression["operator"]).as_str() {
-            "In" => format!("{key} in ({values})"),
-            "NotIn" => format!("{key} notin ({values})"),
-            "DoesNotExist" => format!("!{key}"),
-            _ => key,
-        }
-    });
-    labels.chain(expressions).collect::<Vec<_>>().join(",")
-}
-
 /// Sets the value at a JSON pointer; objects on the way are made.
 fn set(object: &mut Object, pointer: &str, value: Value) {
     let steps: Vec<&str> = pointer.trim_start_matches('/').split('/').collect();
@@ -145,17 +122,4 @@ fn set(object: &mut Object, pointer: &str, value: Value) {
         map = crate::object::object_at(map, step);
     }
     map.insert((*last).to_owned(), value);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn selectors_read_as_text() {
-        let selector = json!({"matchLabels": {"a": "b"}, "matchExpressions": [
-            {"key": "c", "operator": "In", "values": ["d", "e"]}, {"key": "f", "operator": "DoesNotExist"}]});
-        assert_eq!(selector_text(&selector), "a=b,c in (d,e),!f");
-        assert_eq!(selector_text(&json!("x=y")), "x=y");
-    }
 }

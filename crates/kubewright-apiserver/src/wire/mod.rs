@@ -25,4 +25,4 @@ pub(crate) use options::{
 pub(crate) use reply::{List, Reply, json_response, metadata_only, respond, text_response};
 pub use request::{RequestInfo, ResourceInfo, Verb};
 pub use status::Status;
-pub(crate) use table::Table;
+pub(crate) use table::{Table, age, human_duration};

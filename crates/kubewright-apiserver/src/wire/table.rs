@@ -71,7 +71,7 @@ impl Table<'_> {
     fn shown_part(&self, document: &Document) -> Object {
         let shows_metadata = |column: &Column| match &column.cell {
             Cell::Path(path) => path.contains("metadata") && path != ".metadata.creationTimestamp",
-            Cell::Age | Cell::Computed(_) => false,
+            Cell::Age | Cell::Computed(_) | Cell::Timed(_) => false,
         };
         if self.kind.columns.iter().any(shows_metadata) {
             Object::decode(document)
@@ -83,7 +83,8 @@ impl Table<'_> {
     fn cell(&self, column: &Column, object: &Object) -> Value {
         match &column.cell {
             Cell::Computed(compute) => compute(object),
-            Cell::Age => self.age(object.meta("creationTimestamp")).into(),
+            Cell::Timed(compute) => compute(object, self.now),
+            Cell::Age => age(self.now, object.meta("creationTimestamp")).into(),
             Cell::Path(path) => self.custom_cell(&column.kind, json_path::first(&object.0, path)),
         }
     }
@@ -91,7 +92,7 @@ impl Table<'_> {
     fn custom_cell(&self, kind: &str, value: Option<&Value>) -> Value {
         match (kind, value) {
             (_, None | Some(Value::Null)) => Value::Null,
-            ("date", Some(Value::String(time))) => self.age(time).into(),
+            ("date", Some(Value::String(time))) => age(self.now, time).into(),
             ("string", Some(Value::String(text))) => text.as_str().into(),
             ("string", Some(other)) => other.to_string().into(),
             ("integer", Some(number)) => number.as_i64().map_or(Value::Null, Value::from),
@@ -100,13 +101,16 @@ impl Table<'_> {
             _ => Value::Null,
         }
     }
+}
 
-    fn age(&self, time: &str) -> String {
-        match time.parse::<Timestamp>() {
-            Ok(time) => human_duration(self.now.as_second() - time.as_second()),
-            Err(_) if time.is_empty() => "<unknown>".into(),
-            Err(_) => "<invalid>".into(),
-        }
+/// How long ago a time was, as people read it.
+///
+/// Source: kubernetes `printers/internalversion.translateTimestampSince`.
+pub(crate) fn age(now: Timestamp, time: &str) -> String {
+    match time.parse::<Timestamp>() {
+        Ok(time) => human_duration(now.as_second() - time.as_second()),
+        Err(_) if time.is_empty() => "<unknown>".into(),
+        Err(_) => "<invalid>".into(),
     }
 }
 
@@ -120,7 +124,7 @@ fn definition(column: &Column) -> Value {
 /// A duration as people read it, to two units at most.
 ///
 /// Source: apimachinery `util/duration.HumanDuration`.
-fn human_duration(seconds: i64) -> String {
+pub(crate) fn human_duration(seconds: i64) -> String {
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     let two = |big: i64, big_unit: &str, small: i64, small_unit: &str| {
         if small == 0 { format!("{big}{big_unit}") } else { format!("{big}{big_unit}{small}{small_unit}") }
