@@ -195,8 +195,7 @@ async fn a_condition_may_ask_the_cache_itself() {
 async fn the_informer_of_a_watch_that_was_stopped_ends_and_a_later_watch_hears_all() {
     let env = TestEnv::start().await;
     env.create(&secret("a")).await;
-    let of_secrets =
-        |request: &RequestInfo| request.is(Verb::List, "secrets") || request.is(Verb::Watch, "secrets");
+    let of_secrets = |request: &RequestInfo| request.follows("secrets");
     let asked = env.server().faults().add(Fault::delay(Duration::ZERO).when(of_secrets).always());
     let manager = env.manager().build().await.unwrap();
     let (counter, cache) = (Counter::default(), manager.cache().clone());
