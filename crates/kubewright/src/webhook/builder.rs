@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{
     WebhookServer,
     admission::{AdmissionEndpoint, Chain, Defaulter, Defaulting, Handler, Validating, Validator},
+    declaration::{Declared, Role, WebhookDeclaration},
     metrics::admission_panics,
 };
 use crate::{
@@ -47,13 +48,21 @@ use crate::{
 pub struct Webhook<T> {
     mutating: Option<Chain>,
     validating: Option<Chain>,
+    mutating_declaration: WebhookDeclaration,
+    validating_declaration: WebhookDeclaration,
     kind: PhantomData<fn(T)>,
 }
 
 impl<T: Object> Webhook<T> {
     /// Webhooks of the kind `T`: none yet.
     pub fn builder() -> Self {
-        Self { mutating: None, validating: None, kind: PhantomData }
+        Self {
+            mutating: None,
+            validating: None,
+            mutating_declaration: WebhookDeclaration::default(),
+            validating_declaration: WebhookDeclaration::default(),
+            kind: PhantomData,
+        }
     }
 
     /// Fills in what clients leave out.
@@ -81,37 +90,50 @@ impl<T: Object> Webhook<T> {
         self
     }
 
-    /// Serves them: `/mutate-<group>-<version>-<kind>` and `/validate-…`, with `-` for each dot of the group.
+    /// Says how defaulters and mutating handlers are declared: their path, when they are called, for which objects.
+    ///
+    /// # Example: defaults for new objects alone, in namespaces that ask for them
+    /// ```
+    /// # use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::LabelSelector};
+    /// use kubewright::webhook::{Webhook, admission::Operation};
+    ///
+    /// let webhook = Webhook::<ConfigMap>::builder().declare_mutating(|declaration| {
+    ///     declaration.operations = vec![Operation::Create];
+    ///     let labels = [("defaults".to_owned(), "enabled".to_owned())].into();
+    ///     declaration.namespace_selector = Some(LabelSelector { match_labels: Some(labels), ..LabelSelector::default() });
+    /// });
+    /// # let _ = webhook;
+    /// ```
+    pub fn declare_mutating(mut self, change: impl FnOnce(&mut WebhookDeclaration)) -> Self {
+        change(&mut self.mutating_declaration);
+        self
+    }
+
+    /// Says how validators and validating handlers are declared.
+    ///
+    /// A validator that judges deletions has to be called for them: add [`Operation::Delete`](super::admission::Operation::Delete).
+    pub fn declare_validating(mut self, change: impl FnOnce(&mut WebhookDeclaration)) -> Self {
+        change(&mut self.validating_declaration);
+        self
+    }
+
+    /// Serves them. [`WebhookServer::configurations`] then has the API server call them.
     ///
     /// # Errors
-    /// [`RegisterError::Taken`] if something is served there already.
+    /// [`RegisterError`] if something is served at a path already, or a path of one's own is none.
     pub fn register(self, server: &WebhookServer) -> Result<(), RegisterError> {
         let panics = admission_panics(server.metrics_registry());
-        for (verb, chain) in [("mutate", self.mutating), ("validate", self.validating)] {
+        for (role, chain, declaration) in [
+            (Role::Mutating, self.mutating, self.mutating_declaration),
+            (Role::Validating, self.validating, self.validating_declaration),
+        ] {
             if let Some(chain) = chain {
                 let endpoint = AdmissionEndpoint::new(chain, panics.clone());
-                server.mount(&path(verb, &Kind::of::<T>()), Arc::new(endpoint))?;
+                let declared = Declared { role, kind: Kind::of::<T>(), declaration };
+                server.mount(&declared.path(), Arc::new(endpoint))?;
+                server.note_declared(declared);
             }
         }
         Ok(())
-    }
-}
-
-fn path(verb: &str, kind: &Kind) -> String {
-    let group = kind.group().replace('.', "-");
-    format!("/{verb}-{group}-{}-{}", kind.version(), kind.kind().to_lowercase())
-}
-
-#[cfg(test)]
-mod tests {
-    use k8s_openapi::api::{core::v1::Pod, networking::v1::NetworkPolicy};
-
-    use super::*;
-
-    #[test]
-    fn paths_are_those_of_kubebuilder() {
-        assert_eq!(path("mutate", &Kind::of::<Pod>()), "/mutate--v1-pod");
-        let policy = Kind::of::<NetworkPolicy>();
-        assert_eq!(path("validate", &policy), "/validate-networking-k8s-io-v1-networkpolicy");
     }
 }

@@ -54,6 +54,11 @@ pub(super) fn admission_panics(registry: &Registry) -> IntCounter {
     registry.shared::<WebhookCollector>().panics
 }
 
+/// How many panics of converters were contained.
+pub(super) fn conversion_panics(registry: &Registry) -> IntCounter {
+    registry.shared::<WebhookCollector>().conversion_panics
+}
+
 struct Working(IntGauge);
 
 impl Drop for Working {
@@ -69,6 +74,7 @@ struct WebhookCollector {
     latency: HistogramVec,
     in_flight: IntGaugeVec,
     panics: IntCounter,
+    conversion_panics: IntCounter,
 }
 
 impl Default for WebhookCollector {
@@ -89,8 +95,13 @@ impl Default for WebhookCollector {
         );
         let panics =
             IntCounter::new("controller_runtime_webhook_panics_total", "Total number of webhook panics");
+        let conversion_panics = IntCounter::new(
+            "controller_runtime_conversion_webhook_panics_total",
+            "Total number of conversion webhook panics",
+        );
         Self {
             panics: panics.expect(FIXED),
+            conversion_panics: conversion_panics.expect(FIXED),
             total: IntCounterVec::new(total, &["webhook", "code"]).expect(FIXED),
             latency: HistogramVec::new(latency.buckets(buckets), &["webhook"]).expect(FIXED),
             in_flight: IntGaugeVec::new(in_flight, &["webhook"]).expect(FIXED),
@@ -99,8 +110,8 @@ impl Default for WebhookCollector {
 }
 
 impl WebhookCollector {
-    fn parts(&self) -> [&dyn Collector; 4] {
-        [&self.total, &self.latency, &self.in_flight, &self.panics]
+    fn parts(&self) -> [&dyn Collector; 5] {
+        [&self.total, &self.latency, &self.in_flight, &self.panics, &self.conversion_panics]
     }
 }
 

@@ -1,9 +1,11 @@
 //! Admission: reviews in, responses out.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use http::Request;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright::webhook::{
-    Webhook,
+    Webhook, WebhookServer,
     admission::{AdmissionRequest, AdmissionResponse, Defaulter, Handler, Validator, Warnings},
 };
 use serde_json::{Value, json};
@@ -287,4 +289,43 @@ async fn a_body_that_is_too_long_is_denied_before_it_is_sent() {
 fn check_denied(answer: &Value, code: u16) {
     let response = &answer["response"];
     assert_eq!((&response["allowed"], &response["status"]["code"]), (&json!(false), &json!(code)));
+}
+
+/// Warns of its number, and denies if that is 2.
+struct Member(u8);
+
+impl Handler for Member {
+    async fn handle(&self, _: &AdmissionRequest) -> AdmissionResponse {
+        assert_ne!(self.0, 3, "nobody is asked after a denial");
+        let verdict =
+            if self.0 == 2 { AdmissionResponse::denied("no") } else { AdmissionResponse::allowed() };
+        verdict.with_warnings([format!("member {}", self.0)])
+    }
+}
+
+async fn call(server: &WebhookServer, content_type: &str, review: &Value) -> Value {
+    let request = Request::post(VALIDATE).header("content-type", content_type);
+    let answer = server.call(request.body(Bytes::from(review.to_string())).unwrap()).await;
+    serde_json::from_slice(answer.body()).unwrap()
+}
+
+#[tokio::test]
+async fn the_first_that_denies_ends_a_chain_and_all_warnings_are_told() {
+    let server = WebhookServer::default();
+    let members =
+        (1..=3).fold(Webhook::<ConfigMap>::builder(), |all, number| all.validating_handler(Member(number)));
+    members.register(&server).unwrap();
+    let answer = call(&server, "application/json", &review("CREATE", None, Some(map("1")))).await;
+    let response = &answer["response"];
+    assert_eq!((&response["allowed"], &response["status"]["message"]), (&json!(false), &json!("no")));
+    assert_eq!(response["warnings"], json!(["member 1", "member 2"]));
+}
+
+#[tokio::test]
+async fn a_review_of_another_content_type_is_denied() {
+    let server = WebhookServer::default();
+    maps().register(&server).unwrap();
+    let answer = call(&server, "text/plain", &review("CREATE", None, Some(map("1")))).await;
+    check_denied(&answer, 400);
+    assert_eq!(answer["response"]["status"]["message"], "contentType=text/plain, expected application/json");
 }

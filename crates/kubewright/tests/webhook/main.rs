@@ -3,6 +3,9 @@
 #![allow(unreachable_pub, reason = "a test is one crate")]
 
 mod admission;
+mod authentication;
 mod certificates;
+mod configurations;
+mod conversion;
 mod house;
 mod server;

@@ -60,6 +60,19 @@ pub enum Operation {
     Unknown,
 }
 
+impl Operation {
+    /// As in rules: `CREATE` and the like; `*` for what is unknown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+            Self::Connect => "CONNECT",
+            Self::Unknown => "*",
+        }
+    }
+}
+
 /// A kind in one version.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(default)]

@@ -1,8 +1,10 @@
 //! One call of a webhook: found, read, counted, answered.
 
-use std::sync::Arc;
+use std::{fmt::Display, sync::Arc};
 
+use bytes::Bytes;
 use http::{Request, StatusCode};
+use http_body::Body;
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
@@ -28,6 +30,17 @@ pub(super) struct Route {
 
 impl Handler for Calls {
     async fn answer(&self, request: Request<Incoming>) -> Answer {
+        self.answer_any(request).await
+    }
+}
+
+impl Calls {
+    /// Answers a request, wherever its body comes from.
+    pub(super) async fn answer_any<B>(&self, request: Request<B>) -> Answer
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: Display,
+    {
         let Some(route) = self.routes.find(request.uri().path()) else {
             return text(StatusCode::NOT_FOUND, "404 page not found".to_owned());
         };
@@ -36,10 +49,12 @@ impl Handler for Calls {
         route.metrics.observe(answer.status(), began.elapsed());
         answer
     }
-}
 
-impl Calls {
-    async fn answer_from(&self, route: &Route, request: Request<Incoming>) -> Answer {
+    async fn answer_from<B>(&self, route: &Route, request: Request<B>) -> Answer
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: Display,
+    {
         let (parts, body) = request.into_parts();
         let limit = route.endpoint.max_body_bytes();
         let body = match self.budget.read(body, limit, self.options.body_timeout).await {

@@ -8,8 +8,9 @@ use std::{borrow::Cow, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use k8s_openapi::jiff::Timestamp;
+use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::{net::TcpListener, sync::watch};
 use tokio_rustls::TlsAcceptor;
@@ -22,7 +23,13 @@ use self::{
     calls::{Calls, Route},
     provider::{Provider, Trouble},
 };
-use super::metrics::PathMetrics;
+use super::{
+    WebhookAddress, WebhookConfigurations,
+    authentication::{AuthenticationEndpoint, Authenticator},
+    conversion::{CONVERT_PATH, Families},
+    declaration::Declared,
+    metrics::{PathMetrics, conversion_panics},
+};
 use crate::{
     BoxError, error,
     healthz::Check,
@@ -70,6 +77,8 @@ struct Shared {
     routes: Routes<Route>,
     shown: Arc<Shown>,
     trouble: Trouble,
+    declared: Mutex<Vec<Declared>>,
+    families: Mutex<Option<Families>>,
     address: watch::Sender<Option<SocketAddr>>,
 }
 
@@ -114,6 +123,8 @@ impl WebhookServer {
             routes: Routes::default(),
             shown: Arc::default(),
             trouble: Trouble::default(),
+            declared: Mutex::default(),
+            families: Mutex::default(),
             address: watch::Sender::new(None),
         };
         Self { shared: Arc::new(shared) }
@@ -136,9 +147,80 @@ impl WebhookServer {
         self.mount(path, Arc::new(Mounted(service)))
     }
 
+    /// Says at a path whose tokens are, as the API server asks with `--authentication-token-webhook-config-file`.
+    ///
+    /// # Errors
+    /// [`RegisterError`] if the path is taken or is none.
+    pub fn register_authenticator(
+        &self,
+        path: &str,
+        authenticator: impl Authenticator,
+    ) -> Result<(), RegisterError> {
+        self.mount(path, Arc::new(AuthenticationEndpoint::new(authenticator)))
+    }
+
+    /// The kinds that are converted at `/convert`, which is mounted for the first of them.
+    pub(super) fn families(&self) -> Result<Families, RegisterError> {
+        let mut kept = self.shared.families.lock();
+        if let Some(families) = &*kept {
+            return Ok(families.clone());
+        }
+        let families = Families::new(conversion_panics(self.metrics_registry()));
+        self.mount(CONVERT_PATH, Arc::new(families.clone()))?;
+        Ok(kept.insert(families).clone())
+    }
+
     pub(super) fn mount(&self, path: &str, endpoint: Arc<dyn Endpoint>) -> Result<(), RegisterError> {
         let metrics = PathMetrics::new(self.metrics_registry(), path);
         self.shared.routes.add(path, Route { endpoint, metrics })
+    }
+
+    pub(super) fn note_declared(&self, declared: Declared) {
+        self.shared.declared.lock().push(declared);
+    }
+
+    /// What has the API server call the webhooks that are registered here: to be printed for `kubectl apply -f -`, or to be created by a test.
+    ///
+    /// # Example: an operator that prints its configurations
+    /// ```
+    /// # use std::convert::Infallible;
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// use kubewright::webhook::{Webhook, WebhookAddress, WebhookServer, admission::Validator};
+    ///
+    /// # struct Anything;
+    /// # impl Validator<ConfigMap> for Anything { type Error = Infallible; }
+    /// let server = WebhookServer::default();
+    /// Webhook::<ConfigMap>::builder().validator(Anything).register(&server)?;
+    /// let service = WebhookAddress::Service { namespace: "system".into(), name: "webhook-service".into() };
+    /// let validating = server.configurations("maps", &service).validating.unwrap();
+    /// assert_eq!(validating.metadata.name.as_deref(), Some("maps-validating-webhook-configuration"));
+    /// println!("{}", serde_json::to_string_pretty(&validating)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Differences from Go
+    /// kubebuilder reads them from comments beside the code.
+    pub fn configurations(&self, name: &str, address: &WebhookAddress) -> WebhookConfigurations {
+        WebhookConfigurations::new(name, address, &self.shared.declared.lock())
+    }
+
+    /// Answers a request without a socket, whether the server runs or not: for tests, on paused time as well.
+    ///
+    /// Limits on bytes and time hold as they do for others, and it is counted like any other.
+    pub async fn call(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let answer = self.calls().answer_any(request.map(Full::new)).await;
+        let (parts, body) = answer.into_parts();
+        let Ok(body) = body.collect().await;
+        Response::from_parts(parts, body.to_bytes())
+    }
+
+    fn calls(&self) -> Calls {
+        let options = self.shared.options.clone();
+        Calls {
+            routes: self.shared.routes.clone(),
+            budget: Budget::new(options.max_bytes_in_flight),
+            options,
+        }
     }
 
     pub(super) fn metrics_registry(&self) -> &Registry {
@@ -189,13 +271,8 @@ impl WebhookServer {
         let tls = server_config(self.shared.shown.clone(), client_ca.as_deref()).await?;
         let listener = TcpListener::bind(options.address).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
-        let calls = Calls {
-            routes: self.shared.routes.clone(),
-            budget: Budget::new(options.max_bytes_in_flight),
-            options: options.clone(),
-        };
         let serving = Serving {
-            handler: calls,
+            handler: self.calls(),
             limits: options.limits(),
             tls: Some(TlsAcceptor::from(Arc::new(tls))),
             closing: cancel,
