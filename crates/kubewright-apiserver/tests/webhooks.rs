@@ -9,7 +9,6 @@ use std::sync::Arc;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use common::{dynamic, object, refusal, start};
-use futures::FutureExt;
 use http::{Request, Response};
 use k8s_openapi::api::{
     admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
@@ -51,9 +50,9 @@ impl House {
             response["uid"] = request["uid"].clone();
             review["response"] = response;
             noted.lock().push(request);
-            async move { Response::new(Bytes::from(review.to_string())) }.boxed()
+            async move { Response::new(Bytes::from(review.to_string())) }
         };
-        server.route_service("hooks", "hook", ServiceRoute::InProcess(Arc::new(handler)));
+        server.route_service("hooks", "hook", ServiceRoute::in_process(handler));
         Self { server, client, asked }
     }
 
@@ -271,8 +270,7 @@ async fn a_webhook_is_asked_in_the_version_of_its_rules_unless_it_wants_the_exac
 #[tokio::test(start_paused = true)]
 async fn a_webhook_that_does_not_answer_fails_the_request_unless_its_failures_are_ignored() {
     let house = House::new(|_, _| allowed());
-    let silent = |_: Request<Bytes>| std::future::pending().boxed();
-    house.server.route_service("hooks", "silent", ServiceRoute::InProcess(Arc::new(silent)));
+    house.server.route_service("hooks", "silent", ServiceRoute::in_process(|_| std::future::pending()));
     let service = |name: &str| json!({"service": {"namespace": "hooks", "name": name}});
     let ignored =
         |name: &str| json!({"clientConfig": service(name), "failurePolicy": "Ignore", "timeoutSeconds": 1});

@@ -47,6 +47,7 @@ mod env;
 mod failures;
 mod running;
 mod wait;
+mod webhooks;
 
 pub use env::{TestEnv, TestEnvBuilder};
 // Types of these crates stand in our signatures.

@@ -17,6 +17,16 @@ pub enum ServiceRoute {
     InProcess(WebhookHandler),
 }
 
+impl ServiceRoute {
+    /// A handler in this process.
+    pub fn in_process<F>(handler: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        Self::InProcess(Arc::new(move |request| Box::pin(handler(request))))
+    }
+}
+
 /// Answers the requests to a webhook in this process.
 pub type WebhookHandler = Arc<dyn Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>> + Send + Sync>;
 
