@@ -6,7 +6,11 @@ use std::{
 };
 
 use anyhow::Context as _;
-use kubewright_apiserver::{ApiServer, Controllers, ListenOptions, Listener, RunningControllers};
+use kube::{Api, api::PostParams};
+use kubewright::webhook::{WebhookAddress, WebhookServer};
+use kubewright_apiserver::{
+    ApiServer, Controllers, ListenOptions, Listener, RunningControllers, ServiceRoute,
+};
 
 /// A running API server, and the file that tells `kubectl` how to reach it. All of it goes when this is dropped.
 #[derive(Debug)]
@@ -33,6 +37,25 @@ impl Embedded {
     /// A client that needs no socket.
     pub fn client(&self) -> kube::Client {
         kube::Client::new(self.server.service(), "default")
+    }
+
+    /// Has the API server call the webhooks that are registered at `server`, in this process.
+    pub async fn install(&self, server: &WebhookServer) -> anyhow::Result<()> {
+        let called = server.clone();
+        let route = ServiceRoute::in_process(move |request| {
+            let server = called.clone();
+            async move { server.call(request).await }
+        });
+        self.server.route_service("default", "guestbook", route);
+        let address = WebhookAddress::Service { namespace: "default".into(), name: "guestbook".into() };
+        let configurations = server.configurations("guestbook", &address);
+        if let Some(mutating) = configurations.mutating {
+            Api::all(self.client()).create(&PostParams::default(), &mutating).await?;
+        }
+        if let Some(validating) = configurations.validating {
+            Api::all(self.client()).create(&PostParams::default(), &validating).await?;
+        }
+        Ok(())
     }
 
     /// Where others reach the server.

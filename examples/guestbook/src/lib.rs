@@ -2,6 +2,7 @@
 //!
 //! - `api` is the kind, `children` what each object should have, `status` what it says of itself.
 //! - `reconciler` drives the one to the other; `operator` wires it to its watches.
+//! - `webhooks` fills in and refuses what people write.
 //! - `embedded` and `samples` run it all without a cluster; `story` tells a person what happens.
 
 mod api;
@@ -12,6 +13,7 @@ mod reconciler;
 pub mod samples;
 mod status;
 mod story;
+pub mod webhooks;
 
 pub use api::{Guestbook, GuestbookSpec, GuestbookStatus};
 pub use children::{ARCHIVE, FINALIZER};

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Parser;
 use guestbook::{Guestbook, Story, embedded::Embedded, samples};
 use kube::CustomResourceExt as _;
-use kubewright::{client::ClientError, prelude::*};
+use kubewright::{client::ClientError, prelude::*, webhook::WebhookServer};
 use tokio::time::{Instant, timeout};
 
 /// Gives each Guestbook a Deployment, a Service and a ConfigMap.
@@ -39,8 +39,11 @@ async fn main() -> anyhow::Result<ExitCode> {
 
     let story = Story::printed();
     guestbook::add_to_manager(&manager, story.clone())?;
-    if args.embedded {
+    if let Some(embedded) = &embedded {
         create_unless_there(&manager, &Guestbook::crd()).await?;
+        let webhooks = WebhookServer::default();
+        guestbook::webhooks::register(&webhooks)?;
+        embedded.install(&webhooks).await?;
     }
     if args.embedded || args.once {
         for sample in samples::all() {

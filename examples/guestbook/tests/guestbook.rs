@@ -7,7 +7,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Service},
 };
 use kube::{CustomResourceExt as _, api::Patch};
-use kubewright::{controllerutil::conditions, prelude::*};
+use kubewright::{controllerutil::conditions, prelude::*, webhook::WebhookServer};
 use kubewright_testing::{RunningManager, TestEnv, apiserver::Controllers};
 use serde_json::json;
 
@@ -16,6 +16,9 @@ async fn operator() -> (TestEnv, RunningManager, Client) {
     env.install_crds([Guestbook::crd()]).await;
     let manager = env.manager().build().await.unwrap();
     guestbook::add_to_manager(&manager, Story::silent()).unwrap();
+    let webhooks = WebhookServer::default();
+    guestbook::webhooks::register(&webhooks).unwrap();
+    env.install_webhooks("guestbook", &webhooks).await;
     let client = manager.client();
     let running = env.run(manager);
     (env, running, client)
@@ -94,5 +97,21 @@ async fn a_deleted_guestbook_leaves_its_message_and_takes_its_children() {
     env.wait_gone::<ConfigMap>(&key).await;
     let archive = client.get::<ConfigMap>(&key.sibling(ARCHIVE)).await.unwrap();
     assert_eq!(archive.data.as_ref().unwrap()["hall"], "hello");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_guestbook_without_a_message_welcomes_and_a_wrong_one_is_refused_with_the_reason() {
+    let (env, running, client) = operator().await;
+    let (key, wrong) = (Request::new("default", "hall"), Request::new("default", "crowd"));
+    let mut silent = guestbook(&env, &key, 1);
+    silent.spec.message.clear();
+    assert_eq!(env.create(&silent).await.spec.message, "welcome");
+    let refused = client.create(&guestbook(&env, &wrong, 51)).await.unwrap_err();
+    let reason = std::error::Error::source(&refused).unwrap().to_string();
+    let expected = "admission webhook \"vguestbook-v1.kb.io\" denied the request: spec.replicas: 51 is not between 0 and 50";
+    assert!(reason.contains(expected), "{reason}");
+    let grown = Patch::Merge(json!({ "spec": { "replicas": 51 } }));
+    assert!(client.patch::<Guestbook, _>(&key, &grown).await.is_err());
     running.stop().await.unwrap();
 }
