@@ -16,7 +16,23 @@ pub(crate) const MAX_DEPTH: usize = 100;
 /// # Errors
 /// What is no JSON, or is nested too deep, as a sentence.
 pub(crate) fn from_json(bytes: &[u8]) -> Result<Value, String> {
-    limited(serde_json::from_slice(bytes).map_err(|error| error.to_string())?)
+    limited(serde_json::from_slice(bytes).map_err(|error| problem(&error, bytes))?)
+}
+
+/// Says what is wrong with JSON. The most common mistakes are told as Go tells them.
+fn problem(error: &serde_json::Error, bytes: &[u8]) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".to_owned();
+    }
+    let text = error.to_string();
+    let line = bytes.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1));
+    let byte = line.and_then(|line| line.get(error.column().checked_sub(1)?));
+    match byte {
+        Some(byte) if text.starts_with("trailing characters") => {
+            format!("invalid character '{}' after top-level value", char::from(*byte).escape_default())
+        }
+        _ => text,
+    }
 }
 
 /// Reads YAML, of which the reader takes 64 levels.
@@ -47,6 +63,18 @@ pub(crate) const TOO_DEEP: &str = "exceeded max depth";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn common_mistakes_read_as_go_tells_them() {
+        for (text, problem) in [
+            ("", "unexpected end of JSON input"),
+            ("{\"a\": [1,", "unexpected end of JSON input"),
+            ("{}{}", "invalid character '{' after top-level value"),
+            ("{\n} x", "invalid character 'x' after top-level value"),
+        ] {
+            assert_eq!(from_json(text.as_bytes()), Err(problem.to_owned()));
+        }
+    }
 
     #[test]
     fn depth_is_limited_in_every_form() {

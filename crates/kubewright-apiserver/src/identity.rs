@@ -6,20 +6,40 @@ use fastrand::Rng;
 use parking_lot::Mutex;
 
 /// Makes identifiers. With a seed the same calls give the same identifiers.
-pub(crate) struct Identity(Mutex<Rng>);
+///
+/// Nothing secret is made of them.
+pub(crate) struct Identity {
+    objects: Mutex<Rng>,
+    /// A stream of its own: how often somebody has looked does not change what is made.
+    requests: Mutex<Rng>,
+}
 
 impl Identity {
     pub(crate) fn random() -> Self {
-        Self(Mutex::new(Rng::new()))
+        Self::of(Rng::new())
     }
 
     pub(crate) fn seeded(seed: u64) -> Self {
-        Self(Mutex::new(Rng::with_seed(seed)))
+        Self::of(Rng::with_seed(seed))
+    }
+
+    fn of(mut rng: Rng) -> Self {
+        let requests = Mutex::new(rng.fork());
+        Self { objects: Mutex::new(rng), requests }
+    }
+
+    /// What an answer calls the request.
+    pub(crate) fn audit_id(&self) -> String {
+        Self::uuid(&self.requests)
     }
 
     /// A version 4 UUID.
     pub(crate) fn uid(&self) -> String {
-        let bits: u128 = self.0.lock().u128(..);
+        Self::uuid(&self.objects)
+    }
+
+    fn uuid(stream: &Mutex<Rng>) -> String {
+        let bits: u128 = stream.lock().u128(..);
         uuid::Builder::from_random_bytes(bits.to_be_bytes()).into_uuid().to_string()
     }
 
@@ -30,7 +50,7 @@ impl Identity {
     /// Source: apiserver `names.SimpleNameGenerator`.
     pub(crate) fn generate_name(&self, base: &str) -> String {
         let base: String = base.chars().take(MAX_BASE).collect();
-        let mut rng = self.0.lock();
+        let mut rng = self.objects.lock();
         let suffix = (0..SUFFIX_LENGTH).map(|_| char::from(ALPHABET[rng.usize(..ALPHABET.len())]));
         base.chars().chain(suffix).collect()
     }
@@ -39,7 +59,7 @@ impl Identity {
     ///
     /// Source: apiserver `handlers.ListResource` with `--min-request-timeout=1800`.
     pub(crate) fn watch_timeout(&self) -> Duration {
-        MIN_WATCH_TIMEOUT.mul_f64(1.0 + self.0.lock().f64())
+        MIN_WATCH_TIMEOUT.mul_f64(1.0 + self.requests.lock().f64())
     }
 }
 
@@ -65,6 +85,16 @@ mod tests {
         assert_eq!(first.uid(), second.uid());
         assert_eq!(first.generate_name("a-"), second.generate_name("a-"));
         assert_eq!(first.uid().as_bytes()[14], b'4');
+    }
+
+    #[test]
+    fn requests_do_not_change_what_objects_get() {
+        let (asked, quiet) = (Identity::seeded(7), Identity::seeded(7));
+        let audit_id = asked.audit_id();
+        asked.watch_timeout();
+        let uid = quiet.uid();
+        assert_eq!(asked.uid(), uid);
+        assert_ne!(audit_id, uid);
     }
 
     #[test]

@@ -2,10 +2,13 @@
 
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use thiserror::Error;
 
-use crate::storage::{Document, Draft};
+use crate::{
+    codec,
+    storage::{Document, Draft},
+};
 
 /// A decoded Kubernetes object: a JSON object with `metadata`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -13,30 +16,12 @@ pub(crate) struct Object(pub(crate) Map<String, Value>);
 
 impl Object {
     /// Decodes what the store holds.
-    pub(crate) fn decode(document: &Document) -> Self {
-        // What the store holds was encoded by `encode`.
-        Self(serde_json::from_slice(document.bytes()).unwrap_or_default())
-    }
-
-    /// Decodes what tables show of what the store holds: of the metadata names, times and labels alone.
-    pub(crate) fn decode_in_brief(document: &Document) -> Self {
-        #[derive(Deserialize, Serialize, Default)]
-        #[serde(rename_all = "camelCase", default)]
-        struct Brief {
-            name: Value,
-            namespace: Value,
-            creation_timestamp: Value,
-            deletion_timestamp: Value,
-            labels: Value,
-        }
-        let brief: Brief = serde_json::from_slice(document.metadata()).unwrap_or_default();
-        let rest = document.after_metadata();
-        let mut bytes = Vec::with_capacity(rest.len() + 1);
-        bytes.push(b'{');
-        bytes.extend_from_slice(rest.strip_prefix(b",").unwrap_or(rest));
-        let mut object: Map<String, Value> = serde_json::from_slice(&bytes).unwrap_or_default();
-        object.insert("metadata".into(), serde_json::to_value(brief).unwrap_or_default());
-        Self(object)
+    ///
+    /// # Errors
+    /// [`CodecError::Unreadable`]. The store holds what [`encode`](Self::encode) has made, so that this is a fault
+    /// of ours. Whoever took such an object for an empty one would lose its uid and pass over its finalizers.
+    pub(crate) fn decode(document: &Document) -> Result<Self, CodecError> {
+        serde_json::from_slice(document.bytes()).map(Self).map_err(CodecError::Unreadable)
     }
 
     pub(crate) fn metadata(&self) -> &Map<String, Value> {
@@ -118,7 +103,13 @@ impl Object {
     ///
     /// `apiVersion`, `kind` and `metadata` come first and the metadata is ordered as Go orders it, with
     /// `managedFields` last: readers that want an object's identity need not read all of it.
-    pub(crate) fn encode(&self) -> Draft {
+    ///
+    /// # Errors
+    /// [`CodecError::TooDeep`]: nobody could read it again.
+    pub(crate) fn encode(&self) -> Result<Draft, CodecError> {
+        if !self.0.values().all(|value| codec::is_within(value, codec::MAX_DEPTH - 1)) {
+            return Err(CodecError::TooDeep);
+        }
         let mut bytes = Vec::with_capacity(512);
         bytes.push(b'{');
         for field in ["apiVersion", "kind"] {
@@ -137,7 +128,7 @@ impl Object {
             }
         }
         bytes.push(b'}');
-        Draft::new(bytes, revision_at, metadata)
+        Ok(Draft::new(bytes, revision_at, metadata))
     }
 
     fn encode_metadata(&self, bytes: &mut Vec<u8>) -> usize {
@@ -160,6 +151,17 @@ impl Object {
         bytes.push(b'}');
         revision_at
     }
+}
+
+/// Why an object is not read from the store, or not written to it.
+#[derive(Debug, Error)]
+pub(crate) enum CodecError {
+    /// What the store holds is no object. This is a fault of ours.
+    #[error("failed to decode a stored object")]
+    Unreadable(#[source] serde_json::Error),
+    /// The client nests deeper than readers can follow.
+    #[error("{}", codec::TOO_DEEP)]
+    TooDeep,
 }
 
 /// The nested object `field` of `map`, made when absent.
@@ -221,7 +223,8 @@ mod tests {
             "data": {"b": 1, "a": "x"}, "kind": "ConfigMap", "apiVersion": "v1",
             "metadata": {"name": "n", "labels": {"l": "1"}, "resourceVersion": "5", "namespace": "s"},
         }))
-        .encode();
+        .encode()
+        .unwrap();
         let text = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"n","namespace":"s","resourceVersion":"17","labels":{"l":"1"}},"data":{"a":"x","b":1}}"#;
         assert_eq!(encoded.at(17).bytes(), text.as_bytes());
         assert_eq!(encoded.at(17).metadata()[0], b'{');
@@ -230,8 +233,8 @@ mod tests {
 
     #[test]
     fn an_object_without_metadata_still_has_a_revision() {
-        let encoded = object(json!({"kind": "K", "a\"b": [], "aaa": {}})).encode().at(3);
-        let decoded = Object::decode(&encoded);
+        let encoded = object(json!({"kind": "K", "a\"b": [], "aaa": {}})).encode().unwrap().at(3);
+        let decoded = Object::decode(&encoded).unwrap();
         assert_eq!(decoded.meta("resourceVersion"), "3");
         assert_eq!(decoded.at("/a\"b"), Some(&json!([])));
     }
@@ -244,18 +247,20 @@ mod tests {
     }
 
     #[test]
-    fn the_brief_object_is_the_whole_one_where_tables_look() {
-        for value in [
-            json!({"kind": "K", "metadata": {"name": "n", "labels": {"a": "b"}, "finalizers": ["x"]}, "data": {"k": "v"}}),
-            json!({"kind": "K", "metadata": {"name": "n", "annotations": {"a": "b"}}}),
-        ] {
-            let document = object(value.clone()).encode().at(3);
-            let brief = Object::decode_in_brief(&document);
-            for pointer in ["/metadata/name", "/data"] {
-                assert_eq!(brief.at(pointer), value.pointer(pointer), "{value}");
-            }
-            assert_eq!(brief.at("/metadata/labels/a"), value.pointer("/metadata/labels/a"));
-            assert_eq!(brief.at("/metadata/annotations"), None);
-        }
+    fn what_could_not_be_read_again_is_not_encoded() {
+        let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([inner]));
+        let deepest = object(json!({"data": nested(codec::MAX_DEPTH - 1)})).encode().unwrap().at(1);
+        assert!(Object::decode(&deepest).is_ok());
+        let deeper = object(json!({"data": nested(codec::MAX_DEPTH)})).encode();
+        assert!(matches!(deeper, Err(CodecError::TooDeep)));
+        let deeper = object(json!({"metadata": {"labels": nested(codec::MAX_DEPTH - 1)}})).encode();
+        assert!(matches!(deeper, Err(CodecError::TooDeep)));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_no_empty_object() {
+        let text = br#"{"metadata":{"resourceVersion":""},"data":["#;
+        let document = Draft::new(text.to_vec(), 32, 12..34).at(1);
+        assert!(matches!(Object::decode(&document), Err(CodecError::Unreadable(_))));
     }
 }

@@ -258,3 +258,51 @@ const HISTORY_BYTES: usize = 32 << 20;
 const DEFAULT_BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
 /// 2026-01-01T00:00:00Z.
 const SEEDED_EPOCH: Timestamp = Timestamp::constant(1_767_225_600, 0);
+
+#[cfg(test)]
+mod tests {
+    use http::{Method, Request, StatusCode};
+    use http_body_util::{BodyExt, Full};
+    use serde_json::Value;
+    use tower_service::Service;
+
+    use super::*;
+    use crate::storage::{Draft, Key};
+
+    const PATH: &str = "/api/v1/namespaces/default/configmaps";
+
+    async fn ask(server: &ApiServer, method: Method, path: &str, table: bool) -> (StatusCode, Value) {
+        let accept = if table { "application/json;as=Table;v=v1;g=meta.k8s.io" } else { "application/json" };
+        let request = Request::builder().method(method).uri(format!("{PATH}{path}")).header("accept", accept);
+        let request = request.body(Full::<bytes::Bytes>::default()).unwrap();
+        let (parts, body) = server.service().call(request).await.unwrap().into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        (parts.status, serde_json::from_slice(&bytes).unwrap_or_default())
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_from_the_store_is_neither_empty_nor_deleted() {
+        let server = ApiServer::builder().build();
+        let kind = server.shared.registry().find("", "v1", "configmaps").unwrap().clone();
+        let key = Key::new("default", "broken");
+        let draft = Draft::new(br#"{"metadata":{"resourceVersion":""},"data":["#.to_vec(), 32, 12..34);
+        server.shared.store.create(&kind.prefix, &key, &draft, &[]).unwrap();
+
+        for (method, path, table) in [
+            (Method::DELETE, "/broken", false),
+            (Method::DELETE, "", false),
+            (Method::GET, "", true),
+            (Method::GET, "/broken", true),
+        ] {
+            let (code, status) = ask(&server, method, path, table).await;
+            assert_eq!(
+                (code, &status["reason"]),
+                (StatusCode::INTERNAL_SERVER_ERROR, &"InternalError".into())
+            );
+            assert!(server.shared.store.get(&kind.prefix, &key).is_some());
+        }
+        let unread = "/broken?ignoreStoreReadErrorWithClusterBreakingPotential=true";
+        assert_eq!(ask(&server, Method::DELETE, unread, false).await.0, StatusCode::OK);
+        assert!(server.shared.store.get(&kind.prefix, &key).is_none());
+    }
+}

@@ -4,19 +4,21 @@
 
 mod common;
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use common::{config_map, config_maps, define_widgets, next, widget};
 use futures::StreamExt;
 use http::{Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, Full};
+use http_body::Frame;
+use http_body_util::{BodyExt, Full, StreamBody};
 use kube::{
     Api, Client, Config, ResourceExt,
     api::{DeleteParams, ListParams, PostParams, WatchParams},
     config::{KubeConfigOptions, Kubeconfig},
 };
-use kubewright_apiserver::{ApiServer, Fault, ListenError, ListenOptions, Listener, Transport};
+use kubewright_apiserver::{ApiServer, Fault, ListenError, ListenOptions, Listener, Status, Transport};
 use serde_json::{Value, json};
+use tokio::{io::AsyncReadExt, net::TcpStream};
 use tower_service::Service;
 
 /// Asks the first door, with an `Accept` header.
@@ -73,6 +75,101 @@ async fn plain_http_needs_the_token_too() {
     assert_eq!(stranger.apiserver_version().await.unwrap().minor, "37", "the version is public");
     let (code, reason, message) = common::refusal(config_maps(&stranger).list(&ListParams::default()).await);
     assert_eq!((code, reason.as_str(), message.as_str()), (401, "Unauthorized", "Unauthorized"));
+    listener.shutdown().await;
+}
+
+#[tokio::test]
+async fn plain_http_asks_for_no_token_that_was_not_given() {
+    let server = ApiServer::builder().build();
+    let mut options = ListenOptions::default();
+    options.transport = Transport::Plain;
+    let listener = server.listen(options).await.unwrap();
+    let mut config = Config::new(listener.url().parse().unwrap());
+    config.default_retry = false;
+    let stranger = Client::try_from(config).unwrap();
+    assert!(config_maps(&stranger).list(&ListParams::default()).await.is_ok());
+    listener.shutdown().await;
+}
+
+#[tokio::test]
+async fn tokens_are_no_identifiers() {
+    let server = || ApiServer::builder().seed(7).build();
+    let first = server().listen(ListenOptions::default()).await.unwrap();
+    let second = server().listen(ListenOptions::default()).await.unwrap();
+    assert_ne!(first.token(), second.token(), "a seed does not make them");
+    assert_eq!(first.token().len(), 43, "32 bytes in base64");
+}
+
+#[tokio::test]
+async fn the_certificate_is_for_the_names_that_were_given() {
+    let server = ApiServer::builder().build();
+    let mut options = ListenOptions::default();
+    options.names = vec!["api.example.com".into()];
+    let listener = server.listen(options).await.unwrap();
+    for (name, expected) in
+        [("api.example.com", true), ("kubernetes.default.svc", true), ("other.example.com", false)]
+    {
+        let kubeconfig = Kubeconfig::from_yaml(&listener.kubeconfig()).unwrap();
+        let mut config =
+            Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+        config.default_retry = false;
+        config.tls_server_name = Some(name.into());
+        let client = Client::try_from(config).unwrap();
+        assert_eq!(client.apiserver_version().await.is_ok(), expected, "{name}");
+    }
+    listener.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_panic_in_a_request_is_a_500_at_both_doors() {
+    let server = ApiServer::builder().build();
+    let mut options = ListenOptions::default();
+    options.transport = Transport::Plain;
+    let listener = server.listen(options).await.unwrap();
+    server.faults().add(Fault::respond(Status::expired("")).when(|_| panic!("a test panics")).always());
+    for client in [Client::new(server.service(), "default"), client_of(&listener).await] {
+        let request = Request::get("/api/v1/namespaces").body(Vec::new()).unwrap();
+        let response = client.send(request.map(Into::into)).await.unwrap();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let text = response.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(text, "This request caused apiserver to panic. Look in the logs for details.\n");
+    }
+    server.faults().clear();
+    assert!(config_maps(&client_of(&listener).await).list(&ListParams::default()).await.is_ok());
+    listener.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let server = ApiServer::builder().build();
+    let body = StreamBody::new(futures::stream::pending::<Result<Frame<bytes::Bytes>, std::io::Error>>());
+    let request = Request::post("/api/v1/namespaces/default/configmaps").body(body).unwrap();
+    let start = tokio::time::Instant::now();
+    let (code, _, status) = read(server.service().call(request).await.unwrap()).await;
+    assert_eq!((code, start.elapsed().as_secs()), (StatusCode::GATEWAY_TIMEOUT, 60));
+    assert_eq!(status["message"], "Timeout: request did not complete within the allotted timeout");
+}
+
+#[tokio::test]
+async fn sockets_that_never_shake_hands_are_closed_while_others_are_served() {
+    let server = ApiServer::builder().build();
+    let listener = server.listen(ListenOptions::default()).await.unwrap();
+    let mut silent = Vec::new();
+    for _ in 0..300 {
+        silent.push(TcpStream::connect(listener.address()).await.unwrap());
+    }
+    // It comes after all of them, so that they have been accepted when it is answered.
+    let client = client_of(&listener).await;
+    assert!(config_maps(&client).list(&ListParams::default()).await.is_ok());
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(33)).await;
+    tokio::time::resume();
+    for mut socket in silent {
+        let mut byte = [0];
+        let read = tokio::time::timeout(Duration::from_secs(60), socket.read(&mut byte)).await;
+        assert!(matches!(read, Ok(Ok(0) | Err(_))), "closed and not timed out");
+    }
+    assert!(config_maps(&client).list(&ListParams::default()).await.is_ok());
     listener.shutdown().await;
 }
 

@@ -245,7 +245,10 @@ async fn dry_runs_leave_no_trace() {
     *request.uri_mut() = "/api/v1/namespaces/default/configmaps?dryRun=Some".parse().unwrap();
     let (code, _, message) = refusal(client.request::<Value>(request).await);
     assert_eq!(code, 422);
-    assert!(message.ends_with("dryRun: Unsupported value: \"Some\": supported values: \"All\""), "{message}");
+    assert!(
+        message.ends_with("dryRun: Unsupported value: [\"Some\"]: supported values: \"All\""),
+        "{message}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -56,8 +56,8 @@ impl Kept {
             return hooks;
         }
         let snapshot = store.snapshot(prefix);
-        // The map is in the order of the names.
-        let configurations = snapshot.objects.values().map(Object::decode);
+        // The map is in the order of the names. What cannot be read was not written by this server.
+        let configurations = snapshot.objects.values().filter_map(|stored| Object::decode(stored).ok());
         let hooks: Arc<[Hook]> =
             configurations.flat_map(|configuration| Hook::read_all(&configuration)).collect();
         *self.hooks.write() = (snapshot.revision, hooks.clone());

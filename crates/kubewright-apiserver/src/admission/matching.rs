@@ -71,6 +71,6 @@ fn is_namespace_selected(
     }
     let name = attributes.namespace;
     let stored = attributes.shared.store.get("/namespaces", &Key::new("", name));
-    let namespace = Object::decode(&stored.ok_or_else(|| Status::namespace_not_found(name))?);
+    let namespace = Object::decode(&stored.ok_or_else(|| Status::namespace_not_found(name))?)?;
     Ok(selector.selects(namespace.metadata().get("labels")))
 }

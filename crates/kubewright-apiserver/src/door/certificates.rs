@@ -67,7 +67,7 @@ pub enum CertificateError {
 
 impl Certificates {
     /// Makes a CA, and a certificate for the names under which a test server is reached.
-    pub(super) fn generate(address: IpAddr) -> Result<Self, CertificateError> {
+    pub(super) fn generate(address: IpAddr, more: &[String]) -> Result<Self, CertificateError> {
         let mut authority = CertificateParams::default();
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
@@ -78,6 +78,7 @@ impl Certificates {
 
         let mut names: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
         names.push(address.to_string());
+        names.extend_from_slice(more);
         let mut server = CertificateParams::new(names)?;
         server.distinguished_name.push(DnType::CommonName, "kubewright-apiserver");
         server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

@@ -2,7 +2,7 @@
 
 use http::{Response, StatusCode};
 
-use crate::wire::{Body, parse_query, respond};
+use crate::wire::{Body, Query, respond};
 
 /// `/healthz`, `/livez` and `/readyz`, or one check of them. A server that answers is well.
 ///
@@ -10,10 +10,10 @@ use crate::wire::{Body, parse_query, respond};
 pub(super) fn health(endpoint: &str, check: &[&str], query: Option<&str>) -> Option<Response<Body>> {
     let ready_only: &[&str] = if endpoint == "readyz" { &["informer-sync", "shutdown"] } else { &[] };
     let checks = CHECKS.iter().chain(ready_only).copied();
-    let query = parse_query(query);
+    let query = Query::parse(query);
     let text = match check {
-        [] if query.iter().any(|(key, _)| key == "verbose") => {
-            let is_excluded = |name: &str| query.iter().any(|(key, value)| key == "exclude" && value == name);
+        [] if query.first("verbose").is_some() => {
+            let is_excluded = |name: &str| query.all("exclude").any(|excluded| excluded == name);
             let lines = checks.map(|name| {
                 let outcome = if is_excluded(name) { "excluded: ok" } else { "ok" };
                 format!("[+]{name} {outcome}\n")

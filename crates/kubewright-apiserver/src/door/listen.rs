@@ -7,21 +7,20 @@ use std::{
     time::Duration,
 };
 
-use hyper::{server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use rustls::crypto::ring;
 use thiserror::Error;
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    task::JoinSet,
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::{JoinError, JoinSet},
 };
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tower_service::Service;
-use tracing::debug;
+use tracing::{debug, error};
 
 use super::{
     certificates::{CertificateError, Certificates, ServingCertificate},
+    connection::Serving,
     kubeconfig::kubeconfig,
     service::ApiService,
 };
@@ -35,8 +34,12 @@ pub struct ListenOptions {
     pub address: SocketAddr,
     /// How the connection is protected. Default: [`Transport::Tls`].
     pub transport: Transport,
-    /// What clients have to say. Default: `None`, a random token.
+    /// What clients have to say. Default: `None`, a random token with TLS, and nothing on a plain connection:
+    /// kubectl sends no credentials without TLS, and whoever reaches a loopback address is on this machine.
     pub token: Option<String>,
+    /// Names and addresses, besides those of this machine's loopback, the listener's own address and the
+    /// `kubernetes` Service, that the certificate is for when it is made for this listener. Default: none.
+    pub names: Vec<String>,
     /// What the listener shows with TLS. Default: `None`, a certificate from a CA that is made for this listener.
     pub certificate: Option<ServingCertificate>,
     /// CAs in PEM. A client with a certificate from one of them needs no token. Default: none.
@@ -62,6 +65,7 @@ impl Default for ListenOptions {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             transport: Transport::Tls,
             token: None,
+            names: Vec::new(),
             certificate: None,
             client_ca: None,
         }
@@ -99,6 +103,9 @@ pub enum ListenError {
     /// The certificates could not be made, or those that were given cannot be used.
     #[error("failed to prepare the certificates")]
     Certificates(#[from] CertificateError),
+    /// The system gives no random numbers, of which a token is made.
+    #[error("failed to make a token")]
+    Token(#[source] rustls::Error),
 }
 
 impl Listener {
@@ -113,21 +120,24 @@ impl Listener {
             Transport::Tls => {
                 let mut certificates = match &options.certificate {
                     Some(given) => Certificates::given(given)?,
-                    None => Certificates::generate(address.ip())?,
+                    None => Certificates::generate(address.ip(), &options.names)?,
                 };
                 let ca = certificates.ca.take();
                 (Some(certificates.acceptor(options.client_ca.as_deref())?), ca)
             }
             Transport::Plain => (None, None),
         };
-        let token = options.token.unwrap_or_else(|| shared.identity.uid());
+        let needs_token = options.transport == Transport::Tls || options.token.is_some();
+        let token = options.token.map_or_else(random_token, Ok).map_err(ListenError::Token)?;
+        let authenticator =
+            if needs_token { Authenticator::Token(token.clone()) } else { Authenticator::trusting() };
         let closing = CancellationToken::new();
         if let Some(ca) = &ca {
             shared.root_certificate.send_replace(ca.clone());
         }
-        let service = ApiService::new(shared, Authenticator::Token(token.clone()), closing.clone());
+        let service = ApiService::at_a_port(shared, authenticator, closing.clone());
         let mut task = JoinSet::new();
-        task.spawn(accept(listener, acceptor, service, closing.clone()));
+        task.spawn(accept(listener, Serving { service, acceptor, closing: closing.clone() }));
         Ok(Self { address, transport: options.transport, token, ca, closing, task })
     }
 
@@ -145,7 +155,7 @@ impl Listener {
         format!("{scheme}://{}", self.address)
     }
 
-    /// What clients have to say: `Authorization: Bearer …`.
+    /// What clients have to say: `Authorization: Bearer …`. A plain door asks for it only if it was given.
     pub fn token(&self) -> &str {
         &self.token
     }
@@ -169,25 +179,28 @@ impl Listener {
     }
 }
 
-/// How long a closing door waits for its connections.
-const GRACE_PERIOD: Duration = Duration::from_secs(10);
-const ACCEPT_RETRY: Duration = Duration::from_millis(50);
+/// A token that nobody can guess, also not from other identifiers that the server has made.
+fn random_token() -> Result<String, rustls::Error> {
+    let mut bytes = [0; TOKEN_BYTES];
+    ring::default_provider().secure_random.fill(&mut bytes)?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
 
 /// Accepts connections until the door closes, then waits for those that are open.
-async fn accept(
-    listener: TcpListener,
-    acceptor: Option<TlsAcceptor>,
-    service: ApiService,
-    closing: CancellationToken,
-) {
+async fn accept(listener: TcpListener, serving: Serving) {
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            () = closing.cancelled() => break,
-            Some(_) = connections.join_next() => {}
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    connections.spawn(connection(stream, acceptor.clone(), service.clone(), closing.clone()));
+            () = serving.closing.cancelled() => break,
+            Some(ended) = connections.join_next() => note_panic(ended),
+            accepted = next(&listener, &slots) => match accepted {
+                Ok((stream, slot)) => {
+                    let connection = serving.clone().connection(stream);
+                    connections.spawn(async move {
+                        connection.await;
+                        drop(slot);
+                    });
                 }
                 Err(error) => {
                     debug!(%error, "failed to accept a connection");
@@ -204,48 +217,26 @@ async fn accept(
     }
 }
 
-async fn connection(
-    stream: TcpStream,
-    acceptor: Option<TlsAcceptor>,
-    service: ApiService,
-    closing: CancellationToken,
-) {
-    if let Err(error) = stream.set_nodelay(true) {
-        debug!(%error, "failed to set TCP_NODELAY");
-    }
-    match acceptor {
-        None => serve(stream, service, closing).await,
-        Some(acceptor) => {
-            let handshake = tokio::select! {
-                () = closing.cancelled() => return,
-                handshake = acceptor.accept(stream) => handshake,
-            };
-            match handshake {
-                Ok(stream) => {
-                    // Verified by the handshake: nobody gets here with a certificate of another CA.
-                    let known = stream.get_ref().1.peer_certificates().is_some();
-                    let service = if known { service.trusting() } else { service };
-                    serve(stream, service, closing).await;
-                }
-                Err(error) => debug!(%error, "failed to shake hands"),
-            }
-        }
+/// The next connection, once there is room for one.
+async fn next(
+    listener: &TcpListener,
+    slots: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let slot = slots.clone().acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    Ok((stream, slot))
+}
+
+fn note_panic(ended: Result<(), JoinError>) {
+    if let Err(ended) = ended {
+        error!(%ended, "a connection ended in a panic");
     }
 }
 
-/// Serves requests on one connection until the client or the door closes it.
-async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, service: ApiService, closing: CancellationToken) {
-    let handler = service_fn(move |request| service.clone().call(request));
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), handler);
-    tokio::pin!(connection);
-    let result = tokio::select! {
-        result = connection.as_mut() => result,
-        () = closing.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = result {
-        debug!(%error, "connection ended");
-    }
-}
+/// How long a closing door waits for its connections.
+const GRACE_PERIOD: Duration = Duration::from_secs(10);
+const ACCEPT_RETRY: Duration = Duration::from_millis(50);
+/// How many connections are open at once; more wait to be accepted. Each watch has one.
+const MAX_CONNECTIONS: usize = 4096;
+/// As many as make a guess hopeless.
+const TOKEN_BYTES: usize = 32;

@@ -3,7 +3,9 @@
 //! Both lead to the same handlers. The second one adds a bearer token, certificates and a kubeconfig.
 
 mod certificates;
+mod connection;
 mod health;
+mod in_flight;
 mod kubeconfig;
 mod listen;
 mod metrics;

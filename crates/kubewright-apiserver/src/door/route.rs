@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Method, Response, StatusCode, header, request::Parts};
 use tokio_util::sync::CancellationToken;
 
-use super::{health::health, metrics::metrics};
+use super::{health::health, in_flight::InFlight, metrics::metrics};
 use crate::{
     admission::Warnings,
     auth::Authenticator,
@@ -15,7 +15,7 @@ use crate::{
     openapi,
     resource::{self, Call},
     server::Shared,
-    wire::{Accept, Body, RequestInfo, ResourceInfo, Status, Verb, json_response, text_response},
+    wire::{Accept, Body, Query, RequestInfo, ResourceInfo, Status, Verb, json_response, text_response},
 };
 
 /// What a door knows.
@@ -25,6 +25,8 @@ pub(super) struct Door {
     pub(super) authenticator: Authenticator,
     /// Fires when the door closes.
     pub(super) closing: CancellationToken,
+    /// `None`: whoever asks limits himself.
+    pub(super) in_flight: Option<InFlight>,
 }
 
 /// Finds the handler of a request and answers it.
@@ -32,7 +34,7 @@ pub(super) async fn route(
     door: &Door,
     parts: &Parts,
     info: RequestInfo,
-    query: Vec<(String, String)>,
+    query: Query,
     body: Bytes,
     verdict: Verdict,
 ) -> Response<Body> {
@@ -58,7 +60,7 @@ struct ResourceRequest<'a> {
     parts: &'a Parts,
     verb: Verb,
     resource: ResourceInfo,
-    query: Vec<(String, String)>,
+    query: Query,
     body: Bytes,
     verdict: Verdict,
     warnings: Arc<Warnings>,

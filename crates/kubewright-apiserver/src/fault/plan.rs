@@ -305,7 +305,7 @@ mod tests {
 
     fn request(path: &str) -> RequestInfo {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        RequestInfo::read(&Method::GET, path, &crate::wire::parse_query(Some(query)))
+        RequestInfo::read(&Method::GET, path, &crate::wire::Query::parse(Some(query)))
     }
 
     #[test]

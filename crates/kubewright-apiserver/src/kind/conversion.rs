@@ -4,7 +4,10 @@ use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::Value;
 
 use super::row::Kind;
-use crate::{object::Object, storage::Document};
+use crate::{
+    object::{CodecError, Object},
+    storage::Document,
+};
 
 /// How what is kept becomes what is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,13 +33,16 @@ impl Kind {
     }
 
     /// A kept object with the fields of this version. Decodes only where fields have other names.
-    pub(crate) fn converted(&self, document: &Document) -> Document {
+    ///
+    /// # Errors
+    /// [`CodecError`] when it has to be decoded and cannot.
+    pub(crate) fn converted(&self, document: &Document) -> Result<Document, CodecError> {
         match &self.conversion {
-            Conversion::Version => document.clone(),
+            Conversion::Version => Ok(document.clone()),
             Conversion::Fields(_) => {
-                let mut object = Object::decode(document);
+                let mut object = Object::decode(document)?;
                 self.to_shown(&mut object);
-                object.encode().at(document.revision())
+                Ok(object.encode()?.at(document.revision()))
             }
         }
     }
@@ -45,17 +51,20 @@ impl Kind {
     ///
     /// They are the kept ones unless those say another version. Objects that were written before a definition
     /// changed its storage version say the old one.
-    pub(crate) fn shown(&self, document: &Document) -> Bytes {
-        let converted = self.converted(document);
+    ///
+    /// # Errors
+    /// As [`converted`](Self::converted).
+    pub(crate) fn shown(&self, document: &Document) -> Result<Bytes, CodecError> {
+        let converted = self.converted(document)?;
         // Neither needs escapes: both are made of the characters of DNS names.
         let head = format!(r#"{{"apiVersion":"{}","kind":"{}","#, self.api_version(), self.kind);
         if converted.bytes().starts_with(head.as_bytes()) {
-            return converted.bytes().clone();
+            return Ok(converted.bytes().clone());
         }
         let mut bytes = BytesMut::with_capacity(head.len() + converted.tail().len());
         bytes.put_slice(head.as_bytes());
         bytes.put_slice(converted.tail());
-        bytes.freeze()
+        Ok(bytes.freeze())
     }
 
     fn convert(

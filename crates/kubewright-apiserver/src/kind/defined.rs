@@ -25,7 +25,7 @@ pub(crate) struct Defined {
 impl Defined {
     /// Reads a definition. Rows that `before` has made of the same definition stay, and watches of them go on.
     pub(super) fn read(document: &Document, before: Option<&Self>) -> Self {
-        let object = Object::decode(document);
+        let Ok(object) = Object::decode(document) else { return Self::unreadable(document.revision()) };
         let definition = CustomDefinition(&object);
         let mut defined = Self {
             revision: document.revision(),
@@ -43,6 +43,19 @@ impl Defined {
             };
         }
         defined
+    }
+
+    /// Nothing is known of a definition that cannot be read, and so nothing is served or done.
+    fn unreadable(revision: u64) -> Self {
+        Self {
+            revision,
+            uid: String::new(),
+            terminating: false,
+            settled: true,
+            kinds: Vec::new(),
+            generation: 0,
+            accepted_names: None,
+        }
     }
 
     /// Whether both make the same rows. A deletion counts as a generation, and changes no row.

@@ -209,10 +209,11 @@ mod tests {
             (Kinds::new(), Store::new(Limits { events_per_prefix: 10, log_bytes: 1 << 20 }, 1));
         let key = Key::new("", "widgets.example.com");
         let mut object = definition();
-        let stored = store.create(&DEFINITIONS.into(), &key, &object.encode(), &[]).unwrap();
+        let stored = store.create(&DEFINITIONS.into(), &key, &object.encode().unwrap(), &[]).unwrap();
         assert!(kinds.caught_up(&store).group("example.com").is_none(), "nobody has accepted its names");
         object.0.insert("status".into(), json!({"conditions": [{"type": "Established", "status": "True"}]}));
-        let stored = store.replace(&DEFINITIONS.into(), &key, stored.revision(), &object.encode()).unwrap();
+        let stored =
+            store.replace(&DEFINITIONS.into(), &key, stored.revision(), &object.encode().unwrap()).unwrap();
         let with = kinds.caught_up(&store);
         assert!(with.find("example.com", "v1", "widgets").is_some());
         assert!(with.find("example.com", "v2", "widgets").is_none(), "not served");
@@ -223,7 +224,8 @@ mod tests {
         let row = &with.definition("widgets.example.com").unwrap().kinds[0];
 
         object.metadata_mut().insert("labels".into(), json!({"a": "b"}));
-        let stored = store.replace(&DEFINITIONS.into(), &key, stored.revision(), &object.encode()).unwrap();
+        let stored =
+            store.replace(&DEFINITIONS.into(), &key, stored.revision(), &object.encode().unwrap()).unwrap();
         let same = kinds.caught_up(&store);
         assert!(Arc::ptr_eq(row, &same.definition("widgets.example.com").unwrap().kinds[0]));
 

@@ -32,11 +32,16 @@ pub(crate) struct Options {
     #[arg(long)]
     plain: bool,
 
+    /// A further name or address for which the certificate is made. May be given more than once.
+    #[arg(long = "tls-san", value_name = "NAME")]
+    names: Vec<String>,
+
     /// Run controllers: garbage collection, the end of namespaces, and Deployments that become available.
     #[arg(long)]
     controllers: bool,
 
-    /// The bearer token that clients have to send. Default: a random one.
+    /// The bearer token that clients have to send. Default: a random one; none with --plain, as kubectl sends no
+    /// token without TLS.
     #[arg(long, env = "KUBEWRIGHT_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     token: Option<String>,
 }
@@ -52,6 +57,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let mut listen = ListenOptions::default();
     listen.address = options.listen;
     listen.token = options.token;
+    listen.names = options.names;
     if options.plain {
         listen.transport = Transport::Plain;
     }

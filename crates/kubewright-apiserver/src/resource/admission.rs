@@ -109,8 +109,9 @@ fn write_options(call: &Call, operation: Operation, dry_run: bool) -> Value {
     };
     let mut options = json!({"kind": kind, "apiVersion": "meta.k8s.io/v1"});
     for name in ["fieldManager", "fieldValidation"] {
-        if let Some((_, value)) = call.query.iter().find(|(key, value)| key == name && !value.is_empty()) {
-            options[name] = value.as_str().into();
+        let value = call.query.text(name);
+        if !value.is_empty() {
+            options[name] = value.into();
         }
     }
     if dry_run {

@@ -43,7 +43,8 @@ fn make(shared: &Shared, plural: &str, namespace: &str, value: Value) {
     metadata::before_create(shared, kind, &mut object);
     // The address is taken only while the Service that goes has it, and then so is the name.
     let Ok(reservation) = effects::reserve(shared, kind, None, &mut object) else { return };
-    if shared.store.create(&kind.prefix, &key, &object.encode(), &[]).is_ok() {
+    let Ok(draft) = object.encode() else { return };
+    if shared.store.create(&kind.prefix, &key, &draft, &[]).is_ok() {
         reservation.keep();
     }
 }

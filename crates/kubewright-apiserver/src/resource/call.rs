@@ -13,7 +13,7 @@ use crate::{
     object::Object,
     server::Shared,
     storage::{Document, Key},
-    wire::{Accept, DeleteOptions, Reply, ResourceInfo, Status, Verb, decode_delete_options},
+    wire::{Accept, Query, Reply, ResourceInfo, Status, Verb, resource_version},
 };
 
 /// One request to a resource.
@@ -24,7 +24,7 @@ pub(crate) struct Call {
     pub(crate) verb: Verb,
     pub(crate) info: ResourceInfo,
     pub(crate) headers: HeaderMap,
-    pub(crate) query: Vec<(String, String)>,
+    pub(crate) query: Query,
     pub(crate) body: Bytes,
     pub(crate) accept: Accept,
     /// What the client is told beside the answer.
@@ -54,7 +54,7 @@ impl Call {
             self.shared.expiry.remove_due(&self.shared.store, &self.kind);
         }
         match (self.verb, subresource) {
-            (Verb::Get, None | Some(Subresource::Status)) => self.get(),
+            (Verb::Get, None | Some(Subresource::Status)) => self.get().await,
             (Verb::List, None) => list::list(&self).await,
             (Verb::Watch, None) => watch::watch(self).await,
             (Verb::Create, None) => create::create(&self).await,
@@ -79,9 +79,19 @@ impl Call {
         }
     }
 
-    fn get(&self) -> Result<Reply, Status> {
+    async fn get(&self) -> Result<Reply, Status> {
+        list::wait_for(self, self.single_version()?).await?;
         let document = self.read()?;
         Ok(Reply::object(StatusCode::OK, &self.kind, document))
+    }
+
+    /// The version that a get or a watch asks for.
+    ///
+    /// # Errors
+    /// 500 for text that is no version, as upstream answers outside of lists.
+    pub(super) fn single_version(&self) -> Result<Option<u64>, Status> {
+        let parsed = resource_version(&self.query.text("resourceVersion"));
+        parsed.map_err(|error| Status::new(StatusCode::INTERNAL_SERVER_ERROR, "", error))
     }
 
     /// The object that the request names.
@@ -102,13 +112,6 @@ impl Call {
     /// Decodes the body as an object of the kind.
     pub(super) fn decode(&self) -> Result<Object, Status> {
         crate::wire::decode(&self.kind, &self.headers, &self.body)
-    }
-
-    /// The options of a deletion: the body, or the query if there is none.
-    pub(super) fn delete_options(&self) -> Result<DeleteOptions, Status> {
-        let body =
-            if self.body.is_empty() { None } else { Some(decode_delete_options(&self.headers, &self.body)?) };
-        DeleteOptions::read(body.as_ref(), &self.query)
     }
 
     /// The path has a namespace if the kind has one; without it, only collections are read.

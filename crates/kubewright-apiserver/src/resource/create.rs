@@ -17,7 +17,7 @@ use crate::{
 
 /// `POST`: makes an object.
 pub(super) async fn create(call: &Call) -> Result<Reply, Status> {
-    let options = WriteOptions::read(&call.query, "CreateOptions.meta.k8s.io")?;
+    let options = WriteOptions::of_create(&call.query)?;
     let object = call.decode()?;
     let document = create_object(call, object, options).await?;
     Ok(Reply::object(StatusCode::CREATED, &call.kind, document))
@@ -88,7 +88,7 @@ fn commit(call: &Call, object: &mut Object, options: WriteOptions) -> Result<Doc
         return Err(taken(kind, object.name(), &present));
     }
     let reservation = effects::reserve(shared, kind, None, object)?;
-    let draft = object.encode();
+    let draft = object.encode().map_err(Status::from)?;
     if options.dry_run {
         return Ok(draft.without_revision());
     }
@@ -125,7 +125,7 @@ fn admit(call: &Call, name: &str) -> Result<Vec<Guard>, Status> {
 
 fn taken(kind: &Kind, name: &str, present: &Document) -> Refusal {
     let mut status = Status::already_exists(kind, name);
-    if Object::decode(present).is_terminating() {
+    if Object::decode(present).is_ok_and(|present| present.is_terminating()) {
         status.message = format!("object is being deleted: {}", status.message);
     }
     Refusal::Taken(status)

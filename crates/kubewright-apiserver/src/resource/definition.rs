@@ -82,7 +82,7 @@ fn settle_one(shared: &Shared) -> bool {
         }
         let key = Key::new("", name);
         let Some(current) = shared.store.get(DEFINITIONS, &key) else { return true };
-        let old = Object::decode(&current);
+        let Ok(old) = Object::decode(&current) else { continue };
         let mut new = old.clone();
         if old.is_terminating() {
             finish(shared, &mut new);
@@ -95,8 +95,10 @@ fn settle_one(shared: &Shared) -> bool {
         // Somebody else may have been faster. Then the next step reads what he has written.
         if update::is_released(kind, &new) {
             let _ = shared.store.remove(&kind.prefix, &key, current.revision());
+        } else if let Ok(draft) = new.encode() {
+            let _ = shared.store.replace(&kind.prefix, &key, current.revision(), &draft);
         } else {
-            let _ = shared.store.replace(&kind.prefix, &key, current.revision(), &new.encode());
+            continue;
         }
         return true;
     }

@@ -9,12 +9,12 @@ use crate::{
     object::Object,
     server::Shared,
     storage::{Document, Key, Mismatch},
-    wire::{DeleteOptions, List, ListOptions, Preconditions, Reply, Status},
+    wire::{DeleteOptions, ListOptions, Preconditions, Reply, Status},
 };
 
 /// `DELETE` of one object.
 pub(super) async fn delete(call: &Call) -> Result<Reply, Status> {
-    let options = call.delete_options()?;
+    let options = DeleteOptions::read(&call.headers, &call.body, &call.query)?;
     let kind = &call.kind;
     match delete_admitted(call, &call.key(), &call.info.name, &options).await? {
         Deletion::Pending(document) => Ok(Reply::object(StatusCode::OK, kind, document)),
@@ -22,35 +22,36 @@ pub(super) async fn delete(call: &Call) -> Result<Reply, Status> {
             Ok(Reply::object(StatusCode::OK, kind, document))
         }
         Deletion::Done(document) => {
-            let uid = Object::decode(&document).uid().to_owned();
-            let success = Status::new(StatusCode::OK, "", "").about(kind, &call.info.name).with("uid", uid);
+            let mut success = Status::new(StatusCode::OK, "", "").about(kind, &call.info.name);
+            if let Ok(deleted) = Object::decode(&document) {
+                success = success.with("uid", deleted.uid());
+            }
             Ok(Reply::Value { code: StatusCode::OK, value: success.to_value() })
         }
     }
 }
 
-/// `DELETE` of all objects that a selector names. Answers with them.
+/// `DELETE` of all objects that a list would show, or of a page of them. Answers with them.
+///
+/// Source: apiserver `handlers.DeleteCollection`, `registry.Store.DeleteCollection`.
 pub(super) async fn delete_collection(call: &Call) -> Result<Reply, Status> {
-    let options = call.delete_options()?;
-    let filter = list::Filter::read(call, &ListOptions::of_list(&call.query)?)?;
-    let snapshot = call.shared.store.snapshot(&call.kind.prefix);
-    let selected: Vec<_> = filter.select(&snapshot, call.namespace(), "").collect();
+    let named = ListOptions::of_list(&call.query)?;
+    let filter = list::Filter::read(call, &named)?;
+    let options = DeleteOptions::of_collection(&call.headers, &call.body, &call.query)?;
+    let mut list = list::page(call, &named, &filter).await?;
     let mut deleted = Vec::new();
-    for (key, document) in selected {
-        match delete_admitted(call, key, key.name(), &options).await {
-            Ok(_) => deleted.push(document.clone()),
+    for document in list.documents {
+        let object = Object::decode(&document)?;
+        let key = Key::new(object.namespace(), object.name());
+        match delete_admitted(call, &key, object.name(), &options).await {
+            Ok(_) => deleted.push(document),
             // Somebody else was faster.
             Err(status) if status.code == StatusCode::NOT_FOUND => {}
             Err(status) => return Err(status),
         }
     }
-    Ok(Reply::List(List {
-        kind: call.kind.clone(),
-        documents: deleted,
-        revision: snapshot.revision,
-        continue_token: None,
-        remaining: None,
-    }))
+    list.documents = deleted;
+    Ok(Reply::List(list))
 }
 
 /// Deletes an object that webhooks let go.
@@ -67,7 +68,11 @@ async fn delete_admitted(
     namespace::check_mortal(kind, name)?;
     loop {
         let current = shared.store.get(&kind.prefix, key).ok_or_else(|| Status::not_found(kind, name))?;
-        let old = Object::decode(&current);
+        let old = match Object::decode(&current) {
+            // Nobody can judge what nobody can read.
+            Err(_) if options.ignore_read_error => return delete_object(shared, kind, key, name, options),
+            read => read?,
+        };
         check_preconditions(kind, &old, &options.preconditions)?;
         admission::delete(call, name, options, &old).await?;
         // What they have judged is what goes.
@@ -107,25 +112,32 @@ pub(super) fn delete_object(
     let mut preconditions = options.preconditions.clone();
     loop {
         let current = shared.store.get(&kind.prefix, key).ok_or_else(|| Status::not_found(kind, name))?;
-        let old = Object::decode(&current);
+        let old = match Object::decode(&current) {
+            Err(_) if options.ignore_read_error => {
+                return remove_unread(shared, kind, key, &current, options);
+            }
+            old => old?,
+        };
+        check_readable(kind, key, &old, options)?;
         check_preconditions(kind, &old, &preconditions)?;
         let new = marked(shared, kind, &old, options);
         let released = update::is_released(kind, &new);
         // Whoever watches an object that may need time to stop sees that it is to go before it goes.
         let goes = released && (!is_graceful(kind) || new == old);
+        let draft = new.encode()?;
         if options.dry_run {
             return Ok(if !released {
-                Deletion::Pending(new.encode().at(current.revision()))
+                Deletion::Pending(draft.at(current.revision()))
             } else if goes {
                 Deletion::Done(current)
             } else {
-                Deletion::Done(new.encode().at(current.revision()))
+                Deletion::Done(draft.at(current.revision()))
             });
         }
         let result = if goes {
             shared.store.remove(&kind.prefix, key, current.revision()).map(Deletion::Done)
         } else {
-            shared.store.replace(&kind.prefix, key, current.revision(), &new.encode()).map(Deletion::Pending)
+            shared.store.replace(&kind.prefix, key, current.revision(), &draft).map(Deletion::Pending)
         };
         match result {
             Ok(Deletion::Done(document)) => {
@@ -215,6 +227,35 @@ fn grace_period(kind: &Kind, old: &Object, options: &DeleteOptions) -> i64 {
     }
     let own = old.at("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64);
     options.grace_period_seconds.or(own).unwrap_or_default().max(0)
+}
+
+/// Removes an object that nobody can read: there are no finalizers to be seen.
+fn remove_unread(
+    shared: &Shared,
+    kind: &Kind,
+    key: &Key,
+    current: &Document,
+    options: &DeleteOptions,
+) -> Result<Deletion, Status> {
+    if options.dry_run {
+        return Ok(Deletion::Done(current.clone()));
+    }
+    let removed = shared.store.remove(&kind.prefix, key, current.revision());
+    removed.map(Deletion::Done).map_err(|_| Status::modified(kind, key.name()))
+}
+
+/// An object that can be read is deleted by looking at it.
+///
+/// Source: apiserver `registry.corruptObjectDeleter`.
+fn check_readable(kind: &Kind, key: &Key, old: &Object, options: &DeleteOptions) -> Result<(), Status> {
+    if !options.ignore_read_error {
+        return Ok(());
+    }
+    let cause = format!(
+        "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage",
+        update::registry_key(kind, key)
+    );
+    Err(Status::conflict(kind, old.name(), &cause))
 }
 
 fn check_preconditions(kind: &Kind, old: &Object, preconditions: &Preconditions) -> Result<(), Status> {

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{DecodeError, Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 
 use super::call::Call;
 use crate::{
     selector::{FieldSelector, LabelSelector},
     storage::{Document, Key, Snapshot},
-    wire::{List, ListOptions, Reply, Status, VersionMatch},
+    wire::{List, ListOptions, Reply, Status, VersionMatch, resource_version},
 };
 
 /// `GET` of all objects, or of a page of them.
@@ -18,13 +18,18 @@ use crate::{
 pub(super) async fn list(call: &Call) -> Result<Reply, Status> {
     let options = ListOptions::of_list(&call.query)?;
     let filter = Filter::read(call, &options)?;
+    page(call, &options, &filter).await.map(Reply::List)
+}
+
+/// The objects that the options name.
+pub(super) async fn page(call: &Call, options: &ListOptions, filter: &Filter) -> Result<List, Status> {
     let from = Continue::read(&options.continue_token)?;
     let start = from.as_ref().map_or("", |from| from.start.as_str());
-    let snapshot = snapshot(call, &options, from.as_ref()).await?;
+    let snapshot = snapshot(call, options, from.as_ref()).await?;
     let mut selected = filter.select(&snapshot, call.namespace(), start);
     let Some(limit) = options.limit else {
         let documents = selected.map(|(_, document)| document.clone()).collect();
-        return Ok(reply(call, documents, snapshot.revision, None, None));
+        return Ok(list_of(call, documents, snapshot.revision, None, None));
     };
     let page: Vec<(&Key, &Document)> = selected.by_ref().take(limit).collect();
     // With a selector nobody counts the rest, upstream neither: that would be a walk to the end for each page.
@@ -38,23 +43,27 @@ pub(super) async fn list(call: &Call) -> Result<Reply, Status> {
         call.shared.store.keep(&call.kind.prefix, &snapshot);
     }
     let remaining = remaining.filter(|rest| *rest > 0);
-    Ok(reply(call, documents, snapshot.revision, next, remaining))
+    Ok(list_of(call, documents, snapshot.revision, next, remaining))
 }
 
-fn reply(
+fn list_of(
     call: &Call,
     documents: Vec<Document>,
     revision: u64,
     continue_token: Option<String>,
     remaining: Option<usize>,
-) -> Reply {
-    Reply::List(List { kind: call.kind.clone(), documents, revision, continue_token, remaining })
+) -> List {
+    List { kind: call.kind.clone(), documents, revision, continue_token, remaining }
 }
 
 /// The objects at the version that the client asks for.
 async fn snapshot(call: &Call, options: &ListOptions, from: Option<&Continue>) -> Result<Snapshot, Status> {
     let (store, prefix) = (&call.shared.store, &call.kind.prefix);
     if let Some(from) = from {
+        if !matches!(options.resource_version.as_str(), "" | "0") {
+            let text = "specifying resource version is not allowed when using continue";
+            return Err(Status::bad_request(text));
+        }
         let Ok(revision) = u64::try_from(from.rv) else {
             // The client has agreed to an inconsistent list.
             return Ok(store.snapshot(prefix));
@@ -65,7 +74,9 @@ async fn snapshot(call: &Call, options: &ListOptions, from: Option<&Continue>) -
             Status::expired(CONTINUE_EXPIRED).with_continue(instead.write())
         });
     }
-    let wanted = options.resource_version.filter(|version| *version > 0);
+    let wanted = resource_version(&options.resource_version)
+        .map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?
+        .filter(|version| *version > 0);
     wait_for(call, wanted).await?;
     // With a limit and no word on how the version is meant, it is meant exactly.
     let exact = options.version_match == Some(VersionMatch::Exact)
@@ -101,14 +112,10 @@ pub(super) struct Filter {
 
 impl Filter {
     pub(super) fn read(call: &Call, options: &ListOptions) -> Result<Self, Status> {
-        let labels = options
-            .label_selector
-            .parse()
-            .map_err(|error| Status::bad_request(format!("unable to parse requirement: {error}")))?;
         let fields = FieldSelector::parse(&options.field_selector, &call.kind.field_labels)
             .map_err(|error| Status::bad_request(error.to_string()))?;
         let (name, namespaced) = (call.info.name.clone(), call.kind.is_namespaced());
-        Ok(Self { name, namespaced, labels, fields })
+        Ok(Self { name, namespaced, labels: options.label_selector.clone(), fields })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -146,13 +153,14 @@ impl Filter {
 /// Where a list goes on.
 ///
 /// Source: apiserver `storage.EncodeContinue`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 struct Continue {
     v: String,
     rv: i64,
     start: String,
     /// How many objects are left, where somebody has counted them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<usize>,
 }
 
@@ -167,21 +175,39 @@ impl Continue {
         if token.is_empty() {
             return Ok(None);
         }
-        let invalid = |problem: &str| Status::bad_request(format!("invalid continue token: {problem}"));
-        let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|error| invalid(&error.to_string()))?;
-        let read: Self = serde_json::from_slice(&bytes).map_err(|error| invalid(&error.to_string()))?;
-        if read.v != CONTINUE_VERSION || read.start.is_empty() {
-            return Err(invalid(
-                "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
-            ));
+        let invalid = |problem: String| {
+            Status::bad_request(format!("invalid continue token: continue key is not valid: {problem}"))
+        };
+        let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|error| invalid(illegal_base64(&error)))?;
+        let read: Self = serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
+        match (read.v.as_str(), read.rv, read.start.as_str()) {
+            (CONTINUE_VERSION, 0, _) => {
+                Err(invalid("incorrect encoded start resourceVersion (version meta.k8s.io/v1)".into()))
+            }
+            (CONTINUE_VERSION, _, "") => {
+                Err(invalid("encoded start key empty (version meta.k8s.io/v1)".into()))
+            }
+            (CONTINUE_VERSION, ..) => Ok(Some(read)),
+            (version, ..) => {
+                Err(invalid(format!("server does not recognize this encoded version {version}")))
+            }
         }
-        Ok(Some(read))
     }
 
     fn write(&self) -> String {
         // A struct of strings and a number always encodes.
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default())
     }
+}
+
+/// Source: Go's `base64.CorruptInputError`.
+fn illegal_base64(error: &DecodeError) -> String {
+    let at = match error {
+        DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _) => *at,
+        DecodeError::InvalidLength(length) => length - length % 4,
+        DecodeError::InvalidPadding => 0,
+    };
+    format!("illegal base64 data at input byte {at}")
 }
 
 const CONTINUE_VERSION: &str = "meta.k8s.io/v1";
@@ -196,8 +222,25 @@ mod tests {
     fn tokens_survive_the_round_trip() {
         let token = Continue::at(&Key::new("a", "b"), 7, Some(2));
         assert_eq!(Continue::read(&token.write()).unwrap(), Some(token));
-        for bad in ["%", "e30", "bm8"] {
-            assert!(Continue::read(bad).unwrap_err().message.starts_with("invalid continue token: "));
+    }
+
+    /// As the original answers.
+    #[test]
+    fn tokens_of_others_are_refused() {
+        let encoded = |token: &str| URL_SAFE_NO_PAD.encode(token);
+        for (token, problem) in [
+            ("%".to_owned(), "illegal base64 data at input byte 0"),
+            ("a*".to_owned(), "illegal base64 data at input byte 1"),
+            ("abcde".to_owned(), "illegal base64 data at input byte 4"),
+            (encoded("{}"), "server does not recognize this encoded version "),
+            (
+                encoded(r#"{"v":"meta.k8s.io/v1","start":"a"}"#),
+                "incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+            ),
+            (encoded(r#"{"v":"meta.k8s.io/v1","rv":5}"#), "encoded start key empty (version meta.k8s.io/v1)"),
+        ] {
+            let message = format!("invalid continue token: continue key is not valid: {problem}");
+            assert_eq!(Continue::read(&token).unwrap_err().message, message);
         }
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kind::Kind,
+    object::CodecError,
     server::Shared,
     storage::{Guard, Key},
     wire::Status,
@@ -26,7 +27,7 @@ pub(super) fn check_accepts(
     let Some(document) = shared.store.get(PREFIX, &key) else {
         return Err(Status::namespace_not_found(namespace));
     };
-    let metadata: Value = serde_json::from_slice(document.metadata()).unwrap_or_default();
+    let metadata: Value = serde_json::from_slice(document.metadata()).map_err(CodecError::Unreadable)?;
     if metadata["deletionTimestamp"].is_null() {
         return Ok(Guard { prefix: PREFIX, key, revision: document.revision() });
     }

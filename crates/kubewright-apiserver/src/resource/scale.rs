@@ -24,13 +24,13 @@ pub(super) struct Paths {
 
 /// `GET …/scale`.
 pub(super) fn get(call: &Call, paths: &Paths) -> Result<Reply, Status> {
-    let scale = scale_of(&Object::decode(&call.read()?), paths)?;
+    let scale = scale_of(&Object::decode(&call.read()?)?, paths)?;
     Ok(Reply::Value { code: StatusCode::OK, value: scale })
 }
 
 /// `PUT …/scale`.
 pub(super) async fn update(call: &Call, paths: &Paths) -> Result<Reply, Status> {
-    let options = WriteOptions::read(&call.query, "UpdateOptions.meta.k8s.io")?;
+    let options = WriteOptions::of_update(&call.query)?;
     let sent = decode_scale(&call.headers, &call.body)?;
     write(call, paths, options, |_| Ok(sent.clone())).await
 }
@@ -72,7 +72,7 @@ async fn write(
         Ok(object)
     })
     .await?;
-    Ok(Reply::Value { code: StatusCode::OK, value: scale_of(&Object::decode(&document), paths)? })
+    Ok(Reply::Value { code: StatusCode::OK, value: scale_of(&Object::decode(&document)?, paths)? })
 }
 
 impl View for Paths {

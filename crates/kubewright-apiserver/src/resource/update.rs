@@ -8,7 +8,7 @@ use crate::{
     kind::Kind,
     object::Object,
     server::Shared,
-    storage::{Document, Key, Mismatch},
+    storage::{Document, Draft, Key, Mismatch},
     wire::{FieldError, Reply, Status, WriteOptions},
 };
 
@@ -24,7 +24,7 @@ pub(super) enum Part {
 
 /// `PUT`: replaces an object or one part of it.
 pub(super) async fn update(call: &Call, part: Part) -> Result<Reply, Status> {
-    let options = WriteOptions::read(&call.query, "UpdateOptions.meta.k8s.io")?;
+    let options = WriteOptions::of_update(&call.query)?;
     let mut sent = call.decode()?;
     check_place(call, &mut sent)?;
     let missing = call.shared.store.get(&call.kind.prefix, &call.key()).is_none();
@@ -53,7 +53,7 @@ pub(super) async fn modify(
     let key = call.key();
     loop {
         let current = call.read()?;
-        let old = Object::decode(&current);
+        let old = Object::decode(&current)?;
         let mut seen = old.clone();
         kind.to_shown(&mut seen);
         let mut new = change(&seen)?;
@@ -70,10 +70,11 @@ pub(super) async fn modify(
         admission::validate(call, Operation::Update, &call.info.name, options.dry_run, Some(&old), &new)
             .await?;
         let reservation = effects::reserve(shared, kind, Some(&old), &mut new)?;
+        let draft = new.encode()?;
         if options.dry_run {
-            return Ok(new.encode().at(current.revision()));
+            return Ok(draft.at(current.revision()));
         }
-        match commit(shared, kind, &key, &current, &new) {
+        match commit(shared, kind, &key, &current, &new, &draft) {
             Ok(document) => {
                 reservation.keep();
                 return Ok(document);
@@ -91,15 +92,15 @@ pub(super) fn commit(
     key: &Key,
     current: &Document,
     new: &Object,
+    draft: &Draft,
 ) -> Result<Document, Mismatch> {
-    let draft = new.encode();
     if is_released(kind, new) {
         shared.store.remove(&kind.prefix, key, current.revision())?;
         effects::removed(shared, kind, new);
         // Clients expect an updated object where an update has succeeded.
         return Ok(draft.at(current.revision()));
     }
-    let document = shared.store.replace(&kind.prefix, key, current.revision(), &draft)?;
+    let document = shared.store.replace(&kind.prefix, key, current.revision(), draft)?;
     effects::stored(shared, kind, key, &document);
     Ok(document)
 }
@@ -171,7 +172,7 @@ fn check_version(call: &Call, old: &Object, new: &Object) -> Result<(), Status> 
 /// Where the real server keeps an object in etcd.
 ///
 /// Source: the storage of each kind in kubernetes `pkg/registry`.
-fn registry_key(kind: &Kind, key: &Key) -> String {
+pub(super) fn registry_key(kind: &Kind, key: &Key) -> String {
     let place = match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "services") => "services/specs",
         ("", "endpoints") => "services/endpoints",

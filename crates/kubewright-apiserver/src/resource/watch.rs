@@ -28,7 +28,7 @@ use crate::{
 pub(super) async fn watch(call: Call) -> Result<Reply, Status> {
     let options = ListOptions::of_watch(&call.query)?;
     let filter = Filter::read(&call, &options)?;
-    let wanted = options.resource_version.filter(|version| *version > 0);
+    let wanted = call.single_version()?.filter(|version| *version > 0);
     let initial_events = options.send_initial_events.unwrap_or(wanted.is_none());
     if options.send_initial_events.is_some() {
         wait_for(&call, wanted).await?;
@@ -272,7 +272,7 @@ impl Lines {
     fn object(&mut self, buffer: &mut BytesMut, change: &str, document: &Document) {
         let shown = match self.form {
             Form::Object => self.kind.shown(document),
-            Form::Metadata => metadata_only(document),
+            Form::Metadata => Ok(metadata_only(document)),
             Form::Table(include) => {
                 let table = Table { kind: &self.kind, include, now: self.shared.clock.now() };
                 let table = table.of_one(document, !self.table_started);
@@ -280,7 +280,11 @@ impl Lines {
                 table
             }
         };
-        self.line(buffer, change, &shown);
+        match shown {
+            Ok(shown) => self.line(buffer, change, &shown),
+            // The watch goes on: the client knows that it has missed something.
+            Err(error) => self.error(buffer, &error.into()),
+        }
     }
 
     /// Says that everything up to `revision` has been sent.

@@ -3,7 +3,10 @@
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{object::Object, storage::Document};
+use crate::{
+    object::{CodecError, Object},
+    storage::Document,
+};
 
 /// A parsed field selector, resolved for one kind. The empty one selects everything.
 ///
@@ -52,11 +55,14 @@ impl FieldSelector {
         }
         let only_metadata = self.0.iter().all(|term| term.pointer.starts_with("/metadata/"));
         let object = if only_metadata {
-            let metadata: Value = serde_json::from_slice(document.metadata()).unwrap_or_default();
-            Object(std::iter::once(("metadata".to_owned(), metadata)).collect())
+            serde_json::from_slice(document.metadata())
+                .map(|metadata: Value| Object(std::iter::once(("metadata".to_owned(), metadata)).collect()))
+                .map_err(CodecError::Unreadable)
         } else {
             Object::decode(document)
         };
+        // What nobody can read is selected, so that somebody notices.
+        let Ok(object) = object else { return true };
         self.0.iter().all(|term| term.matches(&object))
     }
 }
@@ -114,7 +120,7 @@ mod tests {
     #[test]
     fn selectors_match_the_fields_of_their_kind() {
         let value = json!({"metadata": {"name": "n", "namespace": "s"}, "status": {"phase": "Running"}});
-        let document = Object(value.as_object().cloned().unwrap()).encode().at(1);
+        let document = Object(value.as_object().cloned().unwrap()).encode().unwrap().at(1);
         for (text, expected) in [
             ("", true),
             ("metadata.name=n", true),

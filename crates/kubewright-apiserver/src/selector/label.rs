@@ -62,16 +62,17 @@ impl LabelSelector {
 
     /// Whether the labels in an encoded `metadata` are selected.
     pub(crate) fn matches(&self, metadata: &[u8]) -> bool {
-        #[derive(Deserialize, Default)]
-        struct Labels {
-            #[serde(default)]
-            labels: BTreeMap<String, String>,
+        #[derive(Deserialize)]
+        struct Labelled {
+            labels: Option<BTreeMap<String, String>>,
         }
         if self.is_empty() {
             return true;
         }
-        let found: Labels = serde_json::from_slice(metadata).unwrap_or_default();
-        self.0.iter().all(|requirement| requirement.matches(&found.labels))
+        // What nobody can read is selected, so that somebody notices.
+        let Ok(Labelled { labels }) = serde_json::from_slice(metadata) else { return true };
+        let labels = labels.unwrap_or_default();
+        self.0.iter().all(|requirement| requirement.matches(&labels))
     }
 }
 

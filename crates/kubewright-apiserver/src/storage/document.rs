@@ -72,11 +72,6 @@ impl Document {
         &self.bytes[self.metadata.start - FIELD.len()..]
     }
 
-    /// Everything after the metadata: the other fields, if there are any, and the closing brace.
-    pub(crate) fn after_metadata(&self) -> &[u8] {
-        &self.bytes[self.metadata.end..]
-    }
-
     /// The revision that `metadata.resourceVersion` says.
     pub(crate) fn revision(&self) -> u64 {
         self.revision

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, header};
 
-use super::status::Status;
+use super::{field_error::FieldError, query::Query, status::Status};
 
 /// The form and the encoding of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,25 +45,26 @@ impl Accept {
     /// Reads the `Accept` header; the first clause that can be served wins.
     ///
     /// # Errors
-    /// 406 when none can.
+    /// 406 when none can; 400 for a table of what does not exist.
     ///
-    /// Source: apiserver `negotiation.NegotiateMediaTypeOptions`.
-    pub(crate) fn negotiate(headers: &HeaderMap, query: &[(String, String)]) -> Result<Self, Status> {
+    /// # Differences from Go
+    /// Upstream notices the wrong option of a table when it writes the answer, after what was asked is done.
+    ///
+    /// Source: apiserver `negotiation.NegotiateMediaTypeOptions`, `handlers.optionsForTransform`.
+    pub(crate) fn negotiate(headers: &HeaderMap, query: &Query) -> Result<Self, Status> {
         let mut clauses = clauses(headers).peekable();
         if clauses.peek().is_none() {
             return Ok(Self::JSON);
         }
-        let include = query.iter().find(|(key, _)| key == "includeObject").map(|(_, value)| value.as_str());
-        let include = match include {
-            Some("None") => IncludeObject::None,
-            Some("Object") => IncludeObject::Object,
-            _ => IncludeObject::Metadata,
-        };
-        let found = clauses.find_map(|clause| Self::serve(&clause, include));
-        found.ok_or_else(|| Status::not_acceptable(SERVED))
+        let found = clauses.find_map(|clause| Self::serve(&clause));
+        let mut accept = found.ok_or_else(|| Status::not_acceptable(SERVED))?;
+        if let Form::Table(include) = &mut accept.form {
+            *include = IncludeObject::read(query)?;
+        }
+        Ok(accept)
     }
 
-    fn serve(clause: &str, include: IncludeObject) -> Option<Self> {
+    fn serve(clause: &str) -> Option<Self> {
         let mut parts = clause.split(';').map(str::trim);
         let encoding = match parts.next()? {
             "application/json" | "application/*" | "*/*" => Encoding::Json,
@@ -73,7 +74,7 @@ impl Accept {
         let (mut form, mut version, mut group) = (Form::Object, "v1", "meta.k8s.io");
         for parameter in parts {
             match parameter.split_once('=')? {
-                ("as", "Table") => form = Form::Table(include),
+                ("as", "Table") => form = Form::Table(IncludeObject::default()),
                 ("as", "PartialObjectMetadata" | "PartialObjectMetadataList") => form = Form::Metadata,
                 ("v", value) => version = value,
                 ("g", value) => group = value,
@@ -85,6 +86,22 @@ impl Accept {
         }
         let served = form == Form::Object || (version == "v1" && group == "meta.k8s.io");
         served.then_some(Self { form, encoding })
+    }
+}
+
+impl IncludeObject {
+    /// Source: apimachinery `validation.ValidateTableOptions`.
+    fn read(query: &Query) -> Result<Self, Status> {
+        match query.first("includeObject") {
+            None | Some("" | "Metadata") => Ok(Self::Metadata),
+            Some("None") => Ok(Self::None),
+            Some("Object") => Ok(Self::Object),
+            Some(other) => {
+                let detail = "must be 'Metadata', 'Object', 'None', or empty";
+                let error = FieldError::invalid("includeObject", Some(&other.into()), detail);
+                Err(Status::bad_request(format!("Unable to convert to Table as requested: {error}")))
+            }
+        }
     }
 }
 
@@ -108,7 +125,8 @@ mod tests {
     #[track_caller]
     fn check(accept: &str, expected: Option<(Form, Encoding)>) {
         let headers = HeaderMap::from_iter([(header::ACCEPT, accept.parse().unwrap())]);
-        let found = Accept::negotiate(&headers, &[]).ok().map(|accept| (accept.form, accept.encoding));
+        let found =
+            Accept::negotiate(&headers, &Query::default()).ok().map(|accept| (accept.form, accept.encoding));
         assert_eq!(found, expected, "{accept}");
     }
 
@@ -137,6 +155,26 @@ mod tests {
 
     #[test]
     fn no_header_means_json() {
-        assert_eq!(Accept::negotiate(&HeaderMap::new(), &[]), Ok(Accept::JSON));
+        assert_eq!(Accept::negotiate(&HeaderMap::new(), &Query::default()), Ok(Accept::JSON));
+    }
+
+    #[test]
+    fn rows_bring_along_what_the_query_says() {
+        let read = |accept: &'static str, query: &str| {
+            let headers = HeaderMap::from_iter([(header::ACCEPT, accept.parse().unwrap())]);
+            Accept::negotiate(&headers, &Query::parse(Some(query))).map(|accept| accept.form)
+        };
+        let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+        for (query, include) in [
+            ("", IncludeObject::Metadata),
+            ("includeObject=", IncludeObject::Metadata),
+            ("includeObject=None", IncludeObject::None),
+            ("includeObject=Object", IncludeObject::Object),
+        ] {
+            assert_eq!(read(table, query), Ok(Form::Table(include)));
+        }
+        let message = "Unable to convert to Table as requested: includeObject: Invalid value: \"none\": must be 'Metadata', 'Object', 'None', or empty";
+        assert_eq!(read(table, "includeObject=none").unwrap_err().message, message);
+        assert_eq!(read("application/json", "includeObject=none"), Ok(Form::Object));
     }
 }

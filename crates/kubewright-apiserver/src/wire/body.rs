@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     task::{Context, Poll},
 };
@@ -26,6 +27,12 @@ pub enum BodyError {
     /// A fault plan has cut the connection.
     #[error("connection cut by the fault plan")]
     Cut,
+    /// An object of a list that is already on its way cannot be read. This is a fault of ours.
+    #[error("failed to decode a stored object")]
+    Unreadable,
+    /// Writing the body has panicked. This is a fault of ours.
+    #[error("the answer to a request panicked")]
+    Panicked,
 }
 
 impl Body {
@@ -46,12 +53,16 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        match &mut self.0 {
-            Inner::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Inner::Frames(frames) => {
-                frames.as_mut().poll_next(context).map(|next| next.map(|frame| frame.map(Frame::data)))
-            }
-        }
+        let frames = match &mut self.0 {
+            Inner::Full(bytes) => return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Inner::Frames(frames) => frames,
+        };
+        // The caller may be whoever holds the other door's client, and is not to go down with a request.
+        let Ok(next) = catch_unwind(AssertUnwindSafe(|| frames.as_mut().poll_next(context))) else {
+            self.0 = Inner::Full(None);
+            return Poll::Ready(Some(Err(BodyError::Panicked)));
+        };
+        next.map(|next| next.map(|frame| frame.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -74,5 +85,22 @@ impl fmt::Debug for Body {
             }
             Inner::Frames(_) => formatter.write_str("Frames"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{StreamExt, stream};
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_ends_the_body_and_not_its_reader() {
+        let frames = stream::iter([1, 0]).map(|number| Ok(Bytes::from(vec![0; 8 / number])));
+        let mut body = Body::frames(frames);
+        assert!(body.frame().await.unwrap().is_ok());
+        assert!(matches!(body.frame().await, Some(Err(BodyError::Panicked))));
+        assert!(body.frame().await.is_none());
     }
 }

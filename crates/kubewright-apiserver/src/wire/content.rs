@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::{
     protobuf::{self, Envelope, ProtobufError},
     status::Status,
+    unmarshal::Typed,
 };
 use crate::{codec, kind::Kind, object::Object};
 
@@ -79,8 +80,19 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Status {
 ///
 /// # Errors
 /// 415 for other media types, 400 for what is no `DeleteOptions`.
-pub(crate) fn decode_delete_options(headers: &HeaderMap, body: &[u8]) -> Result<Value, Status> {
-    decode_message(headers, body, "meta.k8s.io/v1", "DeleteOptions")
+pub(super) fn decode_delete_options(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Status> {
+    const KIND: (&str, &str) = ("meta.k8s.io/v1", "DeleteOptions");
+    if media_type(headers) == protobuf::MEDIA_TYPE {
+        return decode_message(body, KIND.0, KIND.1).map_err(|error| Status::bad_request(error.to_string()));
+    }
+    let value = decode_value(headers, body).map_err(|problem| match problem.text() {
+        None => Status::unsupported_media_type(BODY_TYPES),
+        Some(text) => Status::bad_request(text),
+    })?;
+    let typed = Typed::read(value).map_err(|problem| {
+        Status::bad_request(format!("couldn't get version/kind; json parse error: {problem}"))
+    })?;
+    typed.expect(KIND.1, KIND.0).map_err(Status::bad_request)
 }
 
 /// Decodes a `Scale`, which is no kind of its own.
@@ -88,21 +100,22 @@ pub(crate) fn decode_delete_options(headers: &HeaderMap, body: &[u8]) -> Result<
 /// # Errors
 /// As [`decode_delete_options`].
 pub(crate) fn decode_scale(headers: &HeaderMap, body: &[u8]) -> Result<Value, Status> {
-    decode_message(headers, body, "autoscaling/v1", "Scale")
+    const KIND: (&str, &str) = ("autoscaling/v1", "Scale");
+    if media_type(headers) == protobuf::MEDIA_TYPE {
+        let fields = decode_message(body, KIND.0, KIND.1);
+        return fields.map(Value::Object).map_err(|error| unreadable(KIND.1, &error, body));
+    }
+    decode_value(headers, body).map_err(|problem| problem.into_status(KIND.1, body))
 }
 
 /// The version that a message in protobuf says it has does not matter, as upstream takes options of any version.
-fn decode_message(headers: &HeaderMap, body: &[u8], api_version: &str, kind: &str) -> Result<Value, Status> {
-    if media_type(headers) != protobuf::MEDIA_TYPE {
-        return decode_value(headers, body).map_err(|problem| problem.into_status(kind, body));
-    }
-    let envelope = Envelope::open(body).map_err(|error| unreadable(kind, &error, body))?;
+fn decode_message(body: &[u8], api_version: &str, kind: &str) -> Result<Map<String, Value>, ProtobufError> {
+    let envelope = Envelope::open(body)?;
     if !envelope.kind.is_empty() && envelope.kind != kind {
         let Envelope { api_version, kind, .. } = envelope;
-        return Err(Status::bad_request(ProtobufError::UnknownKind { api_version, kind }.to_string()));
+        return Err(ProtobufError::UnknownKind { api_version, kind });
     }
-    let fields = envelope.decode(api_version, kind);
-    fields.map(Value::Object).map_err(|error| Status::bad_request(error.to_string()))
+    envelope.decode(api_version, kind)
 }
 
 /// Whether an object is of the kind and has the metadata of an object.
@@ -156,14 +169,21 @@ enum Undecodable {
 }
 
 impl Undecodable {
-    /// The answer, for a body that should have been what `expected` says.
+    /// The answer, for a body that should have been of a kind.
     fn into_status(self, kind: &str, body: &[u8]) -> Status {
-        let error = match self {
-            Self::MediaType => return Status::unsupported_media_type(BODY_TYPES),
-            Self::Json(error) => format!("couldn't get version/kind; json parse error: {error}"),
-            Self::Yaml(error) => format!("couldn't get version/kind; yaml parse error: {error}"),
-        };
-        unreadable(kind, &error, body)
+        match self.text() {
+            None => Status::unsupported_media_type(BODY_TYPES),
+            Some(error) => unreadable(kind, &error, body),
+        }
+    }
+
+    /// What is wrong with a body of a form that is understood.
+    fn text(&self) -> Option<String> {
+        match self {
+            Self::MediaType => None,
+            Self::Json(error) => Some(format!("couldn't get version/kind; json parse error: {error}")),
+            Self::Yaml(error) => Some(format!("couldn't get version/kind; yaml parse error: {error}")),
+        }
     }
 }
 

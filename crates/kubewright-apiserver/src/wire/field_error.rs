@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use super::strconv;
+
 /// What is wrong with one field.
 ///
 /// Source: apimachinery `util/validation/field.Error`.
@@ -33,7 +35,7 @@ impl FieldError {
         Self::new(field, Problem::Invalid(value.cloned().unwrap_or_default()), detail)
     }
 
-    pub(crate) fn not_supported(field: &str, value: &str, supported: &[&str]) -> Self {
+    pub(crate) fn not_supported(field: &str, value: impl Into<Value>, supported: &[&str]) -> Self {
         let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
         let detail = format!("supported values: {}", supported.join(", "));
         Self::new(field, Problem::NotSupported(value.into()), &detail)
@@ -43,8 +45,8 @@ impl FieldError {
         Self::new(field, Problem::Forbidden, detail)
     }
 
-    pub(crate) fn too_long(field: &str, bytes: usize) -> Self {
-        Self::new(field, Problem::TooLong, &format!("may not be more than {bytes} bytes"))
+    pub(crate) fn too_long(field: &str, max_bytes: usize) -> Self {
+        Self::new(field, Problem::TooLong, &format!("may not be more than {max_bytes} bytes"))
     }
 
     pub(crate) fn duplicate(field: &str, value: &Value) -> Self {
@@ -75,13 +77,21 @@ impl FieldError {
     fn body(&self) -> String {
         let head = match &self.problem {
             Problem::Required => "Required value".to_owned(),
-            Problem::Invalid(value) => format!("Invalid value: {value}"),
-            Problem::NotSupported(value) => format!("Unsupported value: {value}"),
+            Problem::Invalid(value) => format!("Invalid value: {}", shown(value)),
+            Problem::NotSupported(value) => format!("Unsupported value: {}", shown(value)),
             Problem::Forbidden => "Forbidden".to_owned(),
             Problem::TooLong => "Too long".to_owned(),
             Problem::Duplicate(value) => format!("Duplicate value: {value}"),
         };
         if self.detail.is_empty() { head } else { format!("{head}: {}", self.detail) }
+    }
+}
+
+/// Texts as Go quotes them, everything else as JSON.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => strconv::quote(text),
+        other => other.to_string(),
     }
 }
 
@@ -105,8 +115,13 @@ mod tests {
                 FieldError::not_supported("dryRun", "x", &["All"]),
                 "dryRun: Unsupported value: \"x\": supported values: \"All\"",
             ),
-            (FieldError::forbidden("data", "frozen"), "data: Forbidden: frozen"),
+            (
+                FieldError::not_supported("dryRun", vec!["All", "x"], &["All"]),
+                "dryRun: Unsupported value: [\"All\",\"x\"]: supported values: \"All\"",
+            ),
+            (FieldError::invalid("a", Some(&json!("\u{7f}")), ""), "a: Invalid value: \"\\x7f\""),
             (FieldError::too_long("a", 9), "a: Too long: may not be more than 9 bytes"),
+            (FieldError::forbidden("data", "frozen"), "data: Forbidden: frozen"),
             (FieldError::immutable("a", Some(&json!(1))), "a: Invalid value: 1: field is immutable"),
         ];
         for (error, text) in cases {

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::{
     accept::{Accept, Encoding, Form, IncludeObject},
-    body::Body,
+    body::{Body, BodyError},
     status::Status,
     table::Table,
 };
-use crate::{kind::Kind, storage::Document};
+use crate::{kind::Kind, object::CodecError, storage::Document};
 
 /// The answer to a request.
 #[derive(Debug)]
@@ -48,15 +48,21 @@ impl Reply {
     pub(crate) fn render(self, accept: Accept, now: Timestamp) -> Response<Body> {
         let (code, body) = match self {
             Self::Object { code, kind, document } => {
-                (code, Whole::Bytes(render_object(&kind, &document, accept.form, now)))
+                match render_object(&kind, &document, accept.form, now) {
+                    Ok(bytes) => (code, Whole::Bytes(bytes)),
+                    Err(error) => return json_response(&error.into()),
+                }
             }
             Self::List(list) => (StatusCode::OK, Whole::Frames(ListFrames::new(list, accept.form, now))),
             Self::Value { code, value } => (code, Whole::Bytes(value.to_string().into())),
             Self::Stream(body) => return respond(StatusCode::OK, "application/json", body),
         };
         match accept.encoding {
-            Encoding::Json => respond(code, "application/json", body.stream()),
-            Encoding::Yaml => match yaml(&body.collect()) {
+            Encoding::Json => match body.stream() {
+                Ok(body) => respond(code, "application/json", body),
+                Err(error) => json_response(&error.into()),
+            },
+            Encoding::Yaml => match body.collect().map_err(Into::into).and_then(|bytes| yaml(&bytes)) {
                 Ok(text) => respond(code, "application/yaml", Body::full(text)),
                 Err(error) => json_response(&Status::internal_error(error)),
             },
@@ -72,28 +78,34 @@ enum Whole {
 
 impl Whole {
     /// A list that fits a frame is sent as a whole, with its length.
-    fn stream(self) -> Body {
+    ///
+    /// # Errors
+    /// When the first frame cannot be written. Later ones break the body off.
+    fn stream(self) -> Result<Body, CodecError> {
         match self {
-            Self::Bytes(bytes) => Body::full(bytes),
+            Self::Bytes(bytes) => Ok(Body::full(bytes)),
             Self::Frames(mut frames) => {
-                let first = frames.next().unwrap_or_default();
+                let first = frames.next().transpose()?.unwrap_or_default();
                 if frames.is_done() {
-                    return Body::full(first);
+                    return Ok(Body::full(first));
                 }
                 let rest = stream::unfold(frames, async |mut frames| {
                     // A long list is always ready, and others want to run as well.
                     tokio::task::coop::consume_budget().await;
-                    frames.next().map(|frame| (Ok(frame), frames))
+                    frames.next().map(|frame| (frame.map_err(|_| BodyError::Unreadable), frames))
                 });
-                Body::frames(stream::once(async { Ok(first) }).chain(rest))
+                Ok(Body::frames(stream::once(async { Ok(first) }).chain(rest)))
             }
         }
     }
 
-    fn collect(self) -> Bytes {
+    fn collect(self) -> Result<Bytes, CodecError> {
         match self {
-            Self::Bytes(bytes) => bytes,
-            Self::Frames(frames) => frames.flatten().collect(),
+            Self::Bytes(bytes) => Ok(bytes),
+            Self::Frames(frames) => {
+                let frames: Vec<Bytes> = frames.collect::<Result<_, _>>()?;
+                Ok(frames.into_iter().flatten().collect())
+            }
         }
     }
 }
@@ -131,12 +143,13 @@ impl ListFrames {
         format!("{},\"items\":[", head.strip_suffix('}').unwrap_or(&head))
     }
 
-    fn item(&self, bytes: &mut BytesMut, document: &Document) {
+    fn item(&self, bytes: &mut BytesMut, document: &Document) -> Result<(), CodecError> {
         match self.form {
-            Form::Table(include) => self.table(include).row(bytes, document),
-            Form::Metadata => bytes.put_slice(&metadata_only(document)),
-            Form::Object => self.list.item(bytes, document),
+            Form::Table(include) => self.table(include).row(bytes, document)?,
+            Form::Metadata => put_metadata_only(bytes, document),
+            Form::Object => self.list.item(bytes, document)?,
         }
+        Ok(())
     }
 
     fn table(&self, include: IncludeObject) -> Table<'_> {
@@ -145,10 +158,11 @@ impl ListFrames {
 }
 
 impl Iterator for ListFrames {
-    type Item = Bytes;
+    type Item = Result<Bytes, CodecError>;
 
-    fn next(&mut self) -> Option<Bytes> {
-        let mut index = self.next?;
+    /// Nothing comes after an error.
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut index = self.next.take()?;
         let mut bytes = BytesMut::with_capacity(FRAME_BYTES);
         if index == 0 {
             bytes.put_slice(self.head().as_bytes());
@@ -157,14 +171,16 @@ impl Iterator for ListFrames {
             if index > 0 {
                 bytes.put_u8(b',');
             }
-            self.item(&mut bytes, &self.list.documents[index]);
+            if let Err(error) = self.item(&mut bytes, &self.list.documents[index]) {
+                return Some(Err(error));
+            }
             index += 1;
         }
         self.next = (index < self.list.documents.len()).then_some(index);
         if self.next.is_none() {
             bytes.put_slice(b"]}");
         }
-        Some(bytes.freeze())
+        Some(Ok(bytes.freeze()))
     }
 }
 
@@ -181,34 +197,40 @@ impl List {
     }
 
     /// An item of the list. Items of built-in kinds do not repeat kind and version.
-    fn item(&self, bytes: &mut BytesMut, document: &Document) {
+    fn item(&self, bytes: &mut BytesMut, document: &Document) -> Result<(), CodecError> {
         if self.kind.is_custom {
-            bytes.put_slice(&self.kind.shown(document));
+            bytes.put_slice(&self.kind.shown(document)?);
         } else {
             bytes.put_u8(b'{');
-            bytes.put_slice(self.kind.converted(document).tail());
+            bytes.put_slice(self.kind.converted(document)?.tail());
         }
+        Ok(())
     }
 }
 
 /// One object in the form that the client wants.
-fn render_object(kind: &Kind, document: &Document, form: Form, now: Timestamp) -> Bytes {
+fn render_object(kind: &Kind, document: &Document, form: Form, now: Timestamp) -> Result<Bytes, CodecError> {
     match form {
         Form::Object => kind.shown(document),
-        Form::Metadata => metadata_only(document),
+        Form::Metadata => Ok(metadata_only(document)),
         Form::Table(include) => Table { kind, include, now }.of_one(document, true),
     }
 }
 
 /// A `PartialObjectMetadata`: the metadata is a slice of the encoded object.
 pub(crate) fn metadata_only(document: &Document) -> Bytes {
-    const HEAD: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
-    let mut bytes = BytesMut::with_capacity(HEAD.len() + document.metadata().len() + 1);
-    bytes.put_slice(HEAD);
-    bytes.put_slice(document.metadata());
-    bytes.put_u8(b'}');
+    let mut bytes = BytesMut::with_capacity(PARTIAL_HEAD.len() + document.metadata().len() + 1);
+    put_metadata_only(&mut bytes, document);
     bytes.freeze()
 }
+
+pub(super) fn put_metadata_only(bytes: &mut BytesMut, document: &Document) {
+    bytes.put_slice(PARTIAL_HEAD);
+    bytes.put_slice(document.metadata());
+    bytes.put_u8(b'}');
+}
+
+const PARTIAL_HEAD: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
 
 /// A Status as JSON, with its headers.
 pub(crate) fn json_response(status: &Status) -> Response<Body> {

@@ -5,6 +5,8 @@ use std::fmt;
 use http::{HeaderMap, Method, header};
 use percent_encoding::percent_decode_str;
 
+use super::query::Query;
+
 /// What a request asks for, read from its method, path and query.
 ///
 /// Source: apiserver `request.RequestInfoFactory.NewRequestInfo`.
@@ -67,12 +69,10 @@ pub enum Verb {
 
 impl RequestInfo {
     /// Reads a request.
-    pub(crate) fn read(method: &Method, path: &str, query: &[(String, String)]) -> Self {
+    pub(crate) fn read(method: &Method, path: &str, query: &Query) -> Self {
         let mut resource = resource(path);
         let by_method = Verb::of(method);
-        let manager = query.iter().find(|(key, _)| key == "fieldManager");
-        let (user_agent, field_manager) =
-            (String::new(), manager.map(|(_, name)| name.clone()).unwrap_or_default());
+        let (user_agent, field_manager) = (String::new(), query.text("fieldManager"));
         let Some(found) = &mut resource else {
             return Self {
                 path: path.to_owned(),
@@ -82,11 +82,9 @@ impl RequestInfo {
                 field_manager,
             };
         };
-        let asks =
-            |name: &str| query.iter().any(|(key, value)| key == name && (value == "true" || value == "1"));
         let verb = match by_method {
             Verb::Get if found.watched_by_path => Verb::Watch,
-            Verb::Get if found.info.name.is_empty() && asks("watch") => Verb::Watch,
+            Verb::Get if found.info.name.is_empty() && query.flag("watch") == Some(true) => Verb::Watch,
             Verb::Get if found.info.name.is_empty() => Verb::List,
             Verb::Delete if found.info.name.is_empty() => Verb::DeleteCollection,
             verb => verb,
@@ -201,7 +199,7 @@ mod tests {
     #[track_caller]
     fn check(method: &Method, path: &str, expected: &str) {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        let query = super::super::parse_query(Some(query));
+        let query = Query::parse(Some(query));
         let info = RequestInfo::read(method, path, &query);
         let text = match info.resource {
             None => format!("{} -", info.verb),
@@ -224,6 +222,16 @@ mod tests {
         check(&Method::GET, "/api/v1/pods", "list /v1 pods []");
         check(&Method::GET, "/api/v1/namespaces/other/pods?watch=1", "watch /v1 pods [other]");
         check(&Method::GET, "/api/v1/namespaces/other/pods?watch=false", "list /v1 pods [other]");
+        for (query, verb) in [
+            ("watch=yes", "watch"),
+            ("watch=", "watch"),
+            ("watch", "watch"),
+            ("watch=0", "list"),
+            ("watch=False", "list"),
+            ("watch=false&watch=true", "list"),
+        ] {
+            check(&Method::GET, &format!("/api/v1/pods?{query}"), &format!("{verb} /v1 pods []"));
+        }
         check(&Method::GET, "/api/v1/watch/namespaces/other/pods", "watch /v1 pods [other]");
         check(
             &Method::PUT,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::field_error::FieldError;
-use crate::kind::Kind;
+use crate::{kind::Kind, object::CodecError};
 
 /// A `metav1.Status`: what went wrong, in the words and with the codes of upstream.
 ///
@@ -161,6 +161,10 @@ impl Status {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", message)
     }
 
+    pub(crate) fn timeout(message: &str) -> Self {
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", format!("Timeout: {message}"))
+    }
+
     pub(crate) fn too_large_resource_version(requested: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {requested}, current: {current}");
         let cause = json!([{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]);
@@ -180,6 +184,11 @@ impl Status {
     pub(crate) fn invalid_options(qualified_kind: &str, errors: &[FieldError]) -> Self {
         let (kind, group) = split(qualified_kind);
         Self::invalid_of(qualified_kind, "", errors).with_group(group).with("kind", kind)
+    }
+
+    /// 422 when there are any errors about request options.
+    pub(crate) fn refuse_options(qualified_kind: &str, errors: &[FieldError]) -> Result<(), Self> {
+        if errors.is_empty() { Ok(()) } else { Err(Self::invalid_options(qualified_kind, errors)) }
     }
 
     pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
@@ -240,6 +249,15 @@ impl Status {
 
     fn with_group(self, group: &str) -> Self {
         if group.is_empty() { self } else { self.with("group", group) }
+    }
+}
+
+impl From<CodecError> for Status {
+    fn from(error: CodecError) -> Self {
+        match error {
+            CodecError::Unreadable(ref cause) => Self::internal_error(format!("{error}: {cause}")),
+            CodecError::TooDeep => Self::bad_request(error.to_string()),
+        }
     }
 }
 

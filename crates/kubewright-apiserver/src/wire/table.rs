@@ -4,10 +4,10 @@ use bytes::{BufMut, Bytes, BytesMut};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{accept::IncludeObject, json_path, reply::metadata_only};
+use super::{accept::IncludeObject, brief::brief, json_path, reply::put_metadata_only};
 use crate::{
     kind::{Cell, Column, Kind},
-    object::Object,
+    object::{CodecError, Object},
     storage::Document,
 };
 
@@ -23,13 +23,16 @@ pub(crate) struct Table<'a> {
 
 impl Table<'_> {
     /// A table of one row. `with_columns` is false for all but the first event of a watch.
-    pub(crate) fn of_one(&self, document: &Document, with_columns: bool) -> Bytes {
+    ///
+    /// # Errors
+    /// As [`Object::decode`].
+    pub(crate) fn of_one(&self, document: &Document, with_columns: bool) -> Result<Bytes, CodecError> {
         let metadata = json!({"resourceVersion": document.revision().to_string()});
         let mut bytes = BytesMut::with_capacity(512);
         bytes.put_slice(self.head(&metadata, with_columns).as_bytes());
-        self.row(&mut bytes, document);
+        self.row(&mut bytes, document)?;
         bytes.put_slice(Self::TAIL);
-        bytes.freeze()
+        Ok(bytes.freeze())
     }
 
     /// Everything before the first row.
@@ -48,8 +51,11 @@ impl Table<'_> {
     pub(crate) const TAIL: &'static [u8] = b"]}";
 
     /// Writes a row. Only the cells are made of the decoded object, and only of as much of it as they show.
-    pub(crate) fn row(&self, bytes: &mut BytesMut, document: &Document) {
-        let object = self.shown_part(document);
+    ///
+    /// # Errors
+    /// As [`Object::decode`].
+    pub(crate) fn row(&self, bytes: &mut BytesMut, document: &Document) -> Result<(), CodecError> {
+        let object = self.shown_part(document)?;
         bytes.put_slice(b"{\"cells\":[");
         for (index, column) in self.kind.columns.iter().enumerate() {
             if index > 0 {
@@ -61,14 +67,15 @@ impl Table<'_> {
         bytes.put_slice(b"],\"object\":");
         match self.include {
             IncludeObject::None => bytes.put_slice(b"null"),
-            IncludeObject::Metadata => bytes.put_slice(&metadata_only(document)),
-            IncludeObject::Object => bytes.put_slice(&self.kind.shown(document)),
+            IncludeObject::Metadata => put_metadata_only(bytes, document),
+            IncludeObject::Object => bytes.put_slice(&self.kind.shown(document)?),
         }
         bytes.put_u8(b'}');
+        Ok(())
     }
 
     /// The object without those parts of its metadata that no column of its kind shows.
-    fn shown_part(&self, document: &Document) -> Object {
+    fn shown_part(&self, document: &Document) -> Result<Object, CodecError> {
         let shows_metadata = |column: &Column| match &column.cell {
             Cell::Path(path) => path.contains("metadata") && path != ".metadata.creationTimestamp",
             Cell::Age | Cell::Computed(_) | Cell::Timed(_) => false,
@@ -76,7 +83,7 @@ impl Table<'_> {
         if self.kind.columns.iter().any(shows_metadata) {
             Object::decode(document)
         } else {
-            Object::decode_in_brief(document)
+            brief(document, self.kind.is_custom)
         }
     }
 
