@@ -9,17 +9,9 @@ use tracing::{
     field::{Field, Visit},
     span::{Attributes, Id, Record},
 };
-use tracing_subscriber::{
-    Layer,
-    fmt::{
-        MakeWriter,
-        format::Writer,
-        time::{FormatTime, SystemTime},
-    },
-    layer::Context,
-    registry::LookupSpan,
-};
+use tracing_subscriber::{Layer, fmt::MakeWriter, layer::Context, registry::LookupSpan};
 
+use super::{TimeFormat, object};
 use crate::error;
 
 /// Writes each event as one line: its own fields, and those of the spans around it. Where two have the same name, the inner one is written.
@@ -28,11 +20,12 @@ use crate::error;
 /// reconcile's) has that key twice.
 pub(super) struct JsonLines<W> {
     writer: W,
+    time: TimeFormat,
 }
 
 impl<W> JsonLines<W> {
-    pub(super) fn new(writer: W) -> Self {
-        Self { writer }
+    pub(super) fn new(writer: W, time: TimeFormat) -> Self {
+        Self { writer, time }
     }
 }
 
@@ -73,7 +66,7 @@ where
         }
         let metadata = event.metadata();
         let line = Line {
-            timestamp: timestamp(),
+            timestamp: self.time.now(),
             level: metadata.level().as_str(),
             target: metadata.target(),
             message: fields.0.remove(MESSAGE),
@@ -90,7 +83,7 @@ where
 /// The keys that every line has come first.
 #[derive(Serialize)]
 struct Line<'a> {
-    timestamp: String,
+    timestamp: Value,
     level: &'a str,
     target: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,15 +133,10 @@ impl Visit for Fields {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.insert(field, format!("{value:?}"));
+        let text = format!("{value:?}");
+        let object = text.starts_with(object::BEGINNING).then(|| serde_json::from_str(&text).ok()).flatten();
+        self.insert(field, object.unwrap_or(Value::String(text)));
     }
-}
-
-fn timestamp() -> String {
-    let mut text = String::new();
-    // Fails where the text cannot grow only.
-    let _ = SystemTime.format_time(&mut Writer::new(&mut text));
-    text
 }
 
 const MESSAGE: &str = "message";
@@ -183,7 +171,7 @@ mod tests {
     fn check(log: impl FnOnce(), expected: &Value) {
         let written = Written::default();
         let writer = written.clone();
-        let lines = JsonLines::new(move || writer.clone());
+        let lines = JsonLines::new(move || writer.clone(), TimeFormat::default());
         tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), log);
         let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
         assert_eq!(text.matches('\n').count(), 1, "{text}");
@@ -232,6 +220,21 @@ mod tests {
                 tracing::info!("known");
             },
             &json!({"level": "INFO", "target": TARGET, "message": "known", "uid": "u1"}),
+        );
+    }
+
+    /// What else an object holds is nobody's business.
+    #[test]
+    fn an_object_is_named_and_not_shown() {
+        use k8s_openapi::{ByteString, api::core::v1::Secret};
+        let mut secret = Secret::default();
+        secret.metadata.namespace = Some("shop".into());
+        secret.metadata.name = Some("db".into());
+        secret.data = Some([("password".to_owned(), ByteString(b"hunter2".to_vec()))].into());
+        let named = json!({"apiVersion": "v1", "kind": "Secret", "namespace": "shop", "name": "db"});
+        check(
+            || tracing::info!(secret = ?object::object(&secret), "rotated"),
+            &json!({"level": "INFO", "target": TARGET, "message": "rotated", "secret": named}),
         );
     }
 

@@ -4,6 +4,12 @@
 //! feature, the operator installs a `tracing` subscriber of its own.
 
 mod json;
+mod object;
 mod subscriber;
+mod time;
 
-pub use subscriber::{LevelFilter, LogFormat, LogOptions, init, init_at, init_with};
+pub use self::{
+    object::{LoggedObject, object},
+    subscriber::{LevelFilter, LogFormat, LogOptions, init, init_at, init_with},
+    time::TimeFormat,
+};

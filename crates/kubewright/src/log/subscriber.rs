@@ -9,12 +9,12 @@ use std::{
 pub use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
-use super::json::JsonLines;
+use super::{TimeFormat, json::JsonLines};
 
 /// Logs to standard error, at `info` and above unless `RUST_LOG` says otherwise; at its first call. A subscriber that is installed already stays.
 ///
-/// Lines are for people, and coloured where a person is looking: on a terminal, unless `NO_COLOR` is set to anything but nothing
-/// (<https://no-color.org>). [`init_with`] writes JSON on request.
+/// Lines are JSON in a pod, and for people elsewhere; coloured where a person is looking: on a terminal, unless `NO_COLOR` is set to anything but
+/// nothing (<https://no-color.org>). [`init_with`] writes one of the two on request.
 ///
 /// Without `RUST_LOG`, kube's own line about each failed request is left out: whoever sent the request reports it, and knows what it was for.
 pub fn init() {
@@ -28,27 +28,26 @@ pub fn init_at(level: LevelFilter) {
 
 /// As [`init`], as `options` say.
 ///
-/// # Example: JSON in a cluster, text on a terminal
+/// # Example: JSON, wherever it runs
 ///
 /// ```
-/// use std::io::IsTerminal;
 /// use kubewright::log::{LogFormat, LogOptions};
 ///
 /// let mut options = LogOptions::default();
-/// if !std::io::stderr().is_terminal() {
-///     options.format = LogFormat::Json;
-/// }
+/// options.format = LogFormat::Json;
 /// kubewright::log::init_with(&options);
 /// ```
 pub fn init_with(options: &LogOptions) {
     let lines = tracing_subscriber::registry().with(filter(options.level));
     // A subscriber that the author has installed is the one that should stay.
-    let _ = match options.format {
-        LogFormat::Text => {
+    let _ = match options.format.settled(env::var_os(IN_A_POD).is_some()) {
+        LogFormat::Text | LogFormat::Auto => {
             let coloured = coloured(io::stderr().is_terminal(), env::var_os("NO_COLOR").as_deref());
-            lines.with(fmt::layer().with_ansi(coloured).with_writer(io::stderr)).try_init()
+            lines
+                .with(fmt::layer().with_timer(options.time).with_ansi(coloured).with_writer(io::stderr))
+                .try_init()
         }
-        LogFormat::Json => lines.with(JsonLines::new(io::stderr)).try_init(),
+        LogFormat::Json => lines.with(JsonLines::new(io::stderr, options.time)).try_init(),
     };
 }
 
@@ -58,13 +57,15 @@ pub fn init_with(options: &LogOptions) {
 pub struct LogOptions {
     /// The least important level that is written, unless `RUST_LOG` says otherwise. Default: `info`.
     pub level: LevelFilter,
-    /// How a line looks. Default: [`LogFormat::Text`].
+    /// How a line looks. Default: [`LogFormat::Auto`].
     pub format: LogFormat,
+    /// How times look. Default: RFC 3339 with microseconds.
+    pub time: TimeFormat,
 }
 
 impl Default for LogOptions {
     fn default() -> Self {
-        Self { level: LevelFilter::INFO, format: LogFormat::default() }
+        Self { level: LevelFilter::INFO, format: LogFormat::default(), time: TimeFormat::default() }
     }
 }
 
@@ -72,8 +73,10 @@ impl Default for LogOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LogFormat {
-    /// For people.
+    /// JSON in a pod of a cluster, where programs read it; text elsewhere.
     #[default]
+    Auto,
+    /// For people.
     Text,
     /// One JSON object a line, with the fields of the event and of its spans side by side: `controller`, `namespace` and `name` are keys of
     /// their own, as in controller-runtime's production logs.
@@ -82,6 +85,17 @@ pub enum LogFormat {
     ///
     /// The keys of the line itself are `timestamp`, `level`, `target`, `message`, as `tracing` calls them; zap writes `ts` and `msg`.
     Json,
+}
+
+impl LogFormat {
+    /// One of the other two.
+    fn settled(self, in_a_pod: bool) -> Self {
+        match self {
+            Self::Auto if in_a_pod => Self::Json,
+            Self::Auto => Self::Text,
+            other => other,
+        }
+    }
 }
 
 fn filter(level: LevelFilter) -> EnvFilter {
@@ -95,6 +109,8 @@ fn coloured(terminal: bool, no_color: Option<&OsStr>) -> bool {
     terminal && no_color.is_none_or(OsStr::is_empty)
 }
 
+/// What Kubernetes tells every container.
+const IN_A_POD: &str = "KUBERNETES_SERVICE_HOST";
 const REPORTED_BY_CALLERS: &str = "kube_client::client::builder";
 
 #[cfg(test)]
@@ -125,7 +141,11 @@ mod tests {
     fn logged(format: &str, rust_log: Option<&str>) -> String {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["--exact", "log::subscriber::tests::a_process_that_logs", "--ignored", "--nocapture"]);
-        command.env_remove("NO_COLOR").env_remove(EnvFilter::DEFAULT_ENV).env("FORMAT", format);
+        command
+            .env_remove("NO_COLOR")
+            .env_remove(IN_A_POD)
+            .env_remove(EnvFilter::DEFAULT_ENV)
+            .env("FORMAT", format);
         if let Some(rust_log) = rust_log {
             command.env(EnvFilter::DEFAULT_ENV, rust_log);
         }
@@ -148,6 +168,18 @@ mod tests {
     fn lines_in_a_pipe_have_no_escape_codes() {
         let text = logged("text", None);
         assert!(text.contains("heard count=3") && !text.contains('\x1b'), "{text:?}");
+    }
+
+    #[test]
+    fn in_a_pod_programs_read_unless_it_is_said_otherwise() {
+        for (format, in_a_pod, expected) in [
+            (LogFormat::Auto, true, LogFormat::Json),
+            (LogFormat::Auto, false, LogFormat::Text),
+            (LogFormat::Text, true, LogFormat::Text),
+            (LogFormat::Json, false, LogFormat::Json),
+        ] {
+            assert_eq!(format.settled(in_a_pod), expected);
+        }
     }
 
     #[test]
