@@ -6,6 +6,7 @@
 //!
 //! # Features
 //!
+//! - `clap` (on by default): the flags that operators made by kubebuilder have.
 //! - `tracing-subscriber` (on by default): `log::init`, which writes the logs of an operator to standard error.
 
 pub mod cache;
@@ -16,6 +17,8 @@ pub mod controllerutil;
 mod error;
 pub mod event;
 pub mod finalizer;
+#[cfg(feature = "clap")]
+pub mod flags;
 pub mod handler;
 pub mod healthz;
 pub mod http_server;

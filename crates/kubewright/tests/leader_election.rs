@@ -1,4 +1,20 @@
 //! Replicas that compete for one lease, on an API server that fails them.
+//!
+//! The rows of controller-runtime's `pkg/manager` about leader election:
+//!
+//! | upstream's row | test |
+//! |---|---|
+//! | the election is cancelled only after all runnables are done | `a_lease_is_kept_until_all_work_has_ended_and_then_given_up` |
+//! | no graceful shutdown after the leadership is lost | `a_manager_that_loses_the_lease_while_it_stops_waits_for_nobody` |
+//! | a manager that was not elected and shuts down never leads | `a_replica_that_stops_before_it_leads_never_does` |
+//! | `RenewDeadline` of 10 s reaches the lock | `a_leader_that_is_cut_off_stops_before_another_may_start` |
+//! | two managers with one ID: the second runs nothing | `LeaderWork`, in every test that has two replicas |
+//! | no namespace outside of a cluster | `a_manager_outside_of_a_cluster_is_told_where_the_lease_is_or_is_not_built` |
+//! | the default lock is a lease; `LeaderElectionLabels`; `ReleaseOnCancel` | `a_lease_says_what_client_go_writes` |
+//! | an explicit kind of lock | none: Kubernetes has one kind left |
+//! | a `ResourceLockInterface` of one's own | `a_manager_leads_by_a_lock_of_ones_own` |
+//! | `LeaderElectionConfig` | `a_lease_is_asked_for_through_the_client_that_is_named_for_it` |
+//! | wrong parameters | `durations_fit_each_other_as_in_go`; `build` says so, and not only `start` |
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 #[path = "leader_election/custom_lock.rs"]
