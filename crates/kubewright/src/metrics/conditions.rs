@@ -20,13 +20,20 @@ use crate::object::ObjectKey;
 ///
 /// # Example: alerts on conditions
 /// ```
-/// use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+/// use k8s_openapi::{apimachinery::pkg::apis::meta::v1::{Condition, Time}, jiff::Timestamp};
 /// use kubewright::{metrics::{ConditionGauges, Registry}, object::ObjectKey};
 ///
 /// let registry = Registry::new();
 /// let gauges = ConditionGauges::new(&registry, "guestbook_status_condition", "Conditions of guestbooks")?;
-/// let (key, mut ready) = (ObjectKey::new("default", "a"), Condition::default());
-/// (ready.type_, ready.status) = ("Ready".into(), "False".into());
+/// let key = ObjectKey::new("default", "a");
+/// let ready = Condition {
+///     type_: "Ready".into(),
+///     status: "False".into(),
+///     reason: "Starting".into(),
+///     message: String::new(),
+///     last_transition_time: Time(Timestamp::now()),
+///     observed_generation: None,
+/// };
 /// gauges.set(&key, [&ready]);
 /// assert!(registry.text().contains(r#"{name="a",namespace="default",status="False",type="Ready"} 1"#));
 ///
