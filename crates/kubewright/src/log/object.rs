@@ -22,10 +22,11 @@ pub struct LoggedObject {
 ///
 /// # Example: a line about an object
 /// ```
-/// use kubewright::{k8s_openapi::api::core::v1::Secret, log, tracing};
+/// use kubewright::{k8s_openapi::api::core::v1::Secret, tracing};
 ///
 /// fn rotated(secret: &Secret) {
-///     tracing::info!(secret = ?log::object(secret), "rotated");
+///     // In full: inside of the macros `log` may be another crate.
+///     tracing::info!(secret = ?kubewright::log::object(secret), "rotated");
 /// }
 /// ```
 pub fn object<K: Resource<DynamicType: Default>>(object: &K) -> LoggedObject {
