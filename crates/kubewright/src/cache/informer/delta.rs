@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::told::Told;
+use crate::object::ObjectKey;
 
 /// A change of one object, or the end of the initial list.
 #[derive(Debug, Clone)]
@@ -15,4 +16,33 @@ pub(crate) enum Delta {
     Deleted { last: Arc<Told>, final_state_unknown: bool },
     /// The initial list is complete: everything that existed has been heard of.
     Synced,
+}
+
+impl Delta {
+    pub(super) fn is_update(&self) -> bool {
+        matches!(self, Self::Updated { .. })
+    }
+
+    /// Of which object, if of any.
+    pub(super) fn key(&self) -> Option<&ObjectKey> {
+        match self {
+            Self::Added { new, .. } | Self::Updated { new, .. } => Some(new.key()),
+            Self::Deleted { last, .. } => Some(last.key()),
+            Self::Synced => None,
+        }
+    }
+
+    /// Takes in the next change of the same object, if the state between the two says nothing that the later one does not say, too. True if it did;
+    /// `next` is what is left over then.
+    pub(super) fn absorb(&mut self, next: &mut Self) -> bool {
+        match (self, next) {
+            (Self::Added { new, .. } | Self::Updated { new, .. }, Self::Updated { new: later, .. })
+                if new.concerns_the_same(later) =>
+            {
+                std::mem::swap(new, later);
+                true
+            }
+            _ => false,
+        }
+    }
 }

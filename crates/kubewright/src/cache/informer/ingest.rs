@@ -208,7 +208,10 @@ impl Sink for Ingest {
     }
 
     fn flush(&mut self) {
-        self.published.contents.write().subscribers.wake();
+        let long = self.published.contents.write().subscribers.wake();
+        for inbox in long {
+            inbox.merge();
+        }
     }
 
     fn failed(&mut self, failure: &Failure, retry_in: Duration) {
@@ -228,6 +231,8 @@ impl Sink for Ingest {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use futures::FutureExt;
     use k8s_openapi::api::core::v1::ConfigMap;
 
@@ -328,6 +333,31 @@ mod tests {
             assert!(std::ptr::eq(first.metadata(), second.metadata()));
             assert!(std::ptr::eq(first.metadata(), first.any().metadata()));
         }
+    }
+
+    #[test]
+    fn who_is_a_minute_behind_ten_thousand_changes_holds_a_tenth_of_their_states() {
+        let mut world = World::new(0);
+        let mut states = Vec::new();
+        for version in 2..10_002 {
+            let name = format!("o{}", version % 10);
+            world.ingest.changed(object(&name, &version.to_string()).as_bytes());
+            let state = world.informer.get(&ObjectKey::new("shop", name)).unwrap();
+            states.push(Arc::downgrade(&state));
+            if version % 10 == 0 {
+                world.ingest.flush();
+            }
+        }
+        let live = states.iter().filter(|state| state.strong_count() > 0).count();
+        assert!(live < 1_100, "{live} of {} states are alive", states.len());
+        let mut heard = BTreeMap::new();
+        while let Some(Some(delta)) = world.subscription.next().now_or_never() {
+            let (Delta::Added { new, .. } | Delta::Updated { new, .. }) = delta else { continue };
+            heard.insert(new.key().clone(), new.resource_version());
+        }
+        let current = world.informer.list(None, |entry| entry.key().name().starts_with('o'));
+        let current = current.iter().map(|entry| (entry.key().clone(), entry.resource_version()));
+        assert_eq!(heard, current.collect());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod delta;
 mod in_use;
+mod inbox;
 mod ingest;
 #[cfg(test)]
 mod listener;

@@ -1,36 +1,18 @@
 //! Those who hear of every change of an informer.
 
-use std::{
-    collections::VecDeque,
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
-use tokio::sync::Notify;
-
-use super::{delta::Delta, told::Told};
+use super::{delta::Delta, inbox::Inbox, told::Told};
 use crate::cache::store::Entry;
 
 /// One subscriber's own queue of changes.
 ///
 /// The queue has no bound: a bound would have to lose a change, or make the watch wait for its slowest listener until the API server
 /// drops it (kubernetes#136264). Listeners only map objects to requests, which takes microseconds; an item of the queue is two pointers
-/// to states that all subscribers share.
+/// to states that all subscribers share. What a listener that waits for something may miss is said at [`Inbox`].
 #[derive(Debug)]
 pub(crate) struct Subscription {
     inbox: Arc<Inbox>,
-}
-
-#[derive(Debug)]
-struct Inbox {
-    /// `None` once the subscription has been dropped.
-    deltas: Mutex<Option<VecDeque<Delta>>>,
-    arrived: Notify,
-    /// Nothing comes any more.
-    closed: AtomicBool,
 }
 
 impl Subscription {
@@ -44,7 +26,7 @@ impl Subscription {
             if let Some(delta) = self.inbox.take() {
                 return Some(delta);
             }
-            if self.inbox.closed.load(Ordering::Acquire) {
+            if self.inbox.is_closed() {
                 return None;
             }
             self.inbox.arrived.notified().await;
@@ -53,32 +35,8 @@ impl Subscription {
 }
 
 impl Drop for Subscription {
-    /// The informer may hold the inbox for a moment longer, under its lock, where no entry may be dropped: they go now.
     fn drop(&mut self) {
-        let unheard = self.inbox.deltas.lock().take();
-        drop(unheard);
-    }
-}
-
-impl Inbox {
-    fn new(deltas: VecDeque<Delta>) -> Self {
-        Self { deltas: Mutex::new(Some(deltas)), arrived: Notify::new(), closed: AtomicBool::new(false) }
-    }
-
-    fn take(&self) -> Option<Delta> {
-        let mut deltas = self.deltas.lock();
-        let deltas = deltas.as_mut()?;
-        let delta = deltas.pop_front();
-        if deltas.is_empty() && deltas.capacity() > SPARE_CAPACITY {
-            *deltas = VecDeque::new(); // the burst of an initial list does not stay in memory
-        }
-        delta
-    }
-
-    fn put(&self, deltas: impl IntoIterator<Item = Delta>) {
-        if let Some(waiting) = self.deltas.lock().as_mut() {
-            waiting.extend(deltas);
-        }
+        self.inbox.abandon();
     }
 }
 
@@ -102,8 +60,7 @@ impl Subscribers {
     /// Tells all that nothing comes any more.
     pub(super) fn close(&mut self) {
         for inbox in self.all.drain(..).filter_map(|subscriber| subscriber.inbox.upgrade()) {
-            inbox.closed.store(true, Ordering::Release);
-            inbox.arrived.notify_one();
+            inbox.close();
         }
     }
 
@@ -142,19 +99,21 @@ impl Subscribers {
             if !std::mem::replace(&mut subscriber.synced, true)
                 && let Some(inbox) = subscriber.inbox.upgrade()
             {
-                inbox.put([Delta::Synced]);
+                inbox.put(Delta::Synced);
                 self.told = true;
             }
         }
     }
 
-    /// Wakes those who sleep, if they were told of anything.
-    pub(super) fn wake(&mut self) {
-        if std::mem::take(&mut self.told) {
-            for inbox in self.all.iter().filter_map(|subscriber| subscriber.inbox.upgrade()) {
-                inbox.arrived.notify_one();
-            }
+    /// Wakes those who sleep, if they were told of anything. Gives the inboxes that have become too long, to be [merged](Inbox::merge) by somebody who
+    /// holds no lock.
+    #[must_use]
+    pub(super) fn wake(&mut self) -> Vec<Arc<Inbox>> {
+        if !std::mem::take(&mut self.told) {
+            return Vec::new();
         }
+        let inboxes = self.all.iter().filter_map(|subscriber| subscriber.inbox.upgrade());
+        inboxes.inspect(|inbox| inbox.arrived.notify_one()).filter(|inbox| inbox.is_long()).collect()
     }
 
     /// Tells everybody the same, made once, if anybody listens; it depends on whether the subscriber has heard the whole list.
@@ -165,11 +124,9 @@ impl Subscribers {
         let delta = change();
         self.all.retain(|subscriber| {
             let Some(inbox) = subscriber.inbox.upgrade() else { return false };
-            inbox.put([delta(subscriber.synced)]);
+            inbox.put(delta(subscriber.synced));
             self.told = true;
             true
         });
     }
 }
-
-const SPARE_CAPACITY: usize = 1024;

@@ -135,6 +135,15 @@ impl Entry {
         serde_json::from_slice(&text[range]).map_err(|error| self.undecodable::<ObjectMeta>(error))
     }
 
+    /// Whether whoever is concerned by this state is by `other`, too, as far as that is known without decoding: the same object, of the same generation,
+    /// with the same labels and owners.
+    pub(crate) fn concerns_the_same(&self, other: &Self) -> bool {
+        self.uid == other.uid
+            && self.generation == other.generation
+            && self.labels == other.labels
+            && Header::find_owners(&self.packed.unpack()) == Header::find_owners(&other.packed.unpack())
+    }
+
     /// As much of the metadata as the header holds.
     pub(crate) fn known_metadata(&self) -> ObjectMeta {
         ObjectMeta {

@@ -72,6 +72,13 @@ impl<'a> Header<'a> {
         Ok((header, resource_version))
     }
 
+    /// The text of `metadata.ownerReferences`; `None` if there are none.
+    pub(crate) fn find_owners(object: &[u8]) -> Option<&[u8]> {
+        let metadata = json::value_start(object, 0, b"metadata").ok()??;
+        let owners = json::value_start(object, metadata, b"ownerReferences").ok()??;
+        Some(&object[owners..json::skip_value(object, owners).ok()?])
+    }
+
     /// The range of `metadata` in `object`.
     pub(crate) fn find_metadata(object: &[u8]) -> Result<Range<usize>, HeaderError> {
         let start = json::value_start(object, 0, b"metadata")?.ok_or(HeaderError::Missing("metadata"))?;
