@@ -24,6 +24,7 @@ use common::{Counter, Journal, config_map, key};
 use futures::FutureExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright::{
+    error_chain,
     leader_election::Elector,
     manager::{Manager, Runnable, StartError},
     prelude::*,
@@ -279,13 +280,16 @@ async fn a_client_reads_only_while_the_manager_runs() {
     let env = TestEnv::start().await;
     let manager = env.manager().build().await.unwrap();
     let client = manager.client();
-    let read = async || client.get::<ConfigMap>(&key("a")).await.unwrap_err().to_string();
-    assert_eq!(read().await, "the cache is not started, can not read objects");
+    let read = async || error_chain(&client.get::<ConfigMap>(&key("a")).await.unwrap_err());
+    assert_eq!(
+        read().await,
+        "failed to get ConfigMap \"default/a\": the cache is not started, can not read objects"
+    );
     let running = env.run(manager);
     running.elected().await;
     assert_eq!(read().await, "ConfigMap \"default/a\" not found");
     running.stop().await.unwrap();
-    assert_eq!(read().await, "the cache has stopped");
+    assert_eq!(read().await, "failed to get ConfigMap \"default/a\": the cache has stopped");
 }
 
 #[tokio::test]
@@ -360,8 +364,8 @@ async fn a_cache_that_is_dropped_before_it_ran_has_stopped() {
     let env = TestEnv::start().await;
     let manager = env.manager().build().await.unwrap();
     drop(manager.cache().start(CancellationToken::new()));
-    let error = manager.client().get::<ConfigMap>(&key("a")).await.unwrap_err();
-    assert_eq!(error.to_string(), "the cache has stopped");
+    let error = manager.client().list::<ConfigMap>().await.unwrap_err();
+    assert_eq!(error_chain(&error), "failed to list ConfigMap: the cache has stopped");
 }
 
 /// Blocks its thread from its first step until the test lets it go, whatever is cancelled or aborted.

@@ -15,7 +15,6 @@ use std::{error::Error, sync::Arc, time::Duration};
 use common::{Counter, Journal, config_map, key};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kubewright::{
-    cache::CacheError,
     client::ClientError,
     prelude::*,
     reconcile::{ObjectReconciler, TerminalError, as_reconciler, from_fn},
@@ -204,9 +203,10 @@ mod as_a_reconciler {
         running.elected().await;
         let error = reconciler.reconcile(Context::detached(), key("any")).await.unwrap_err();
         let error = error.downcast::<ClientError>().unwrap();
-        assert!(matches!(*error, ClientError::Cache(CacheError::Refused { .. })), "{error:?}");
-        let cause = std::error::Error::source(&*error).unwrap().to_string();
-        assert!(cause.contains("secrets is forbidden"), "{cause}");
+        assert!(error.is_forbidden(), "{error:?}");
+        let error = kubewright::error_chain(&*error);
+        assert!(error.starts_with("failed to get Secret \"default/any\": "), "{error}");
+        assert!(error.ends_with("secrets is forbidden"), "{error}");
         running.stop().await.unwrap();
     }
 }

@@ -15,11 +15,24 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// A cached read failed.
+    /// What the cache says of an object: it has none of this name, or one that does not decode.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// The cache could not be read: it does not run, or the kind could not be listed.
+    #[error("failed to {verb} {kind}{}", of_key(key))]
+    CachedRead {
+        /// The verb that was tried.
+        verb: &'static str,
+        /// The kind.
+        kind: Kind,
+        /// The object; for a list, the namespace, if it was one.
+        key: String,
+        /// Why.
+        #[source]
+        source: Box<CacheError>,
+    },
     /// The API server refused a request. Its words say who can mend it.
-    #[error("failed to {verb} {kind} \"{key}\"")]
+    #[error("failed to {verb} {kind}{}", of_key(key))]
     Api {
         /// The verb that was refused.
         verb: &'static str,
@@ -32,7 +45,7 @@ pub enum ClientError {
         source: Box<Status>,
     },
     /// A request could not be sent, or its answer could not be read. A write may have been carried out.
-    #[error("failed to {verb} {kind} \"{key}\"")]
+    #[error("failed to {verb} {kind}{}", of_key(key))]
     Request {
         /// The verb that was tried.
         verb: &'static str,
@@ -96,6 +109,16 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    /// Says what was to be read, where the cache could not.
+    pub(super) fn of_read(self, verb: &'static str, kind: &Kind, key: &str) -> Self {
+        match self {
+            Self::Cache(error) if !matches!(error, CacheError::NotFound { .. } | CacheError::Decode(_)) => {
+                Self::CachedRead { verb, kind: kind.clone(), key: key.to_owned(), source: Box::new(error) }
+            }
+            error => error,
+        }
+    }
+
     /// The object does not exist; another may have taken its name.
     pub fn is_not_found(&self) -> bool {
         match self {
@@ -129,7 +152,7 @@ impl ClientError {
     /// The caller lacks a permission; for a cached read, the one to list or watch the kind.
     pub fn is_forbidden(&self) -> bool {
         match self {
-            Self::Cache(error) => error.is_forbidden(),
+            Self::CachedRead { source, .. } => source.is_forbidden(),
             _ => self.reason_is(Status::is_forbidden),
         }
     }
@@ -145,6 +168,11 @@ impl ClientError {
     fn reason_is(&self, test: impl FnOnce(&Status) -> bool) -> bool {
         self.status().is_some_and(test)
     }
+}
+
+/// A list of all namespaces has no key.
+fn of_key(key: &str) -> String {
+    if key.is_empty() { String::new() } else { format!(" \"{key}\"") }
 }
 
 /// Turns "not found" into an absence.

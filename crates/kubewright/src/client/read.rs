@@ -48,11 +48,14 @@ impl<'a, V: View> Objects<'a, V> {
 
     /// The cached state of an object, after the client's own writes of it.
     pub(crate) async fn entry(&self, key: &ObjectKey) -> Result<Arc<Entry>, ClientError> {
-        let informer = self.client.cache.synced_informer(&self.kind).await?;
-        if let Some(own_writes) = &self.client.own_writes {
-            own_writes.wait_for(&self.client.kube, &informer, key).await?;
-        }
-        Ok(reader::entry(&informer, key)?)
+        let entry = async {
+            let informer = self.client.cache.synced_informer(&self.kind).await?;
+            if let Some(own_writes) = &self.client.own_writes {
+                own_writes.wait_for(&self.client.kube, &informer, key).await?;
+            }
+            Ok(reader::entry(&informer, key)?)
+        };
+        entry.await.map_err(|error: ClientError| error.of_read("get", &self.kind, &key.to_string()))
     }
 
     /// Reads objects from the cache, as [`Client::list`] does.
@@ -93,13 +96,22 @@ impl<'a, V: View> IntoFuture for List<'a, V> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let client = self.objects.client;
-            let informer = client.cache.synced_informer(&self.objects.kind).await?;
-            if let Some(own_writes) = &client.own_writes {
-                own_writes.wait_for_all(&client.kube, &informer).await?;
-            }
-            Ok(reader::read_list(&informer, &self.options))
+            self.read().await.map_err(|error| {
+                let namespace = self.options.namespace.as_deref().unwrap_or_default();
+                error.of_read("list", &self.objects.kind, namespace)
+            })
         })
+    }
+}
+
+impl<V: View> List<'_, V> {
+    async fn read(&self) -> Result<Vec<Arc<V>>, ClientError> {
+        let client = self.objects.client;
+        let informer = client.cache.synced_informer(&self.objects.kind).await?;
+        if let Some(own_writes) = &client.own_writes {
+            own_writes.wait_for_all(&client.kube, &informer).await?;
+        }
+        Ok(reader::read_list(&informer, &self.options))
     }
 }
 
