@@ -126,6 +126,12 @@ impl Informer {
         self.published.contents.read().store.get(key).cloned()
     }
 
+    /// Looks at the entry of `key` without keeping it: who holds a lock must not become the last to hold an entry, which may drop a value of an
+    /// author's type.
+    pub(crate) fn look<T>(&self, key: &ObjectKey, look: impl FnOnce(Option<&Entry>) -> T) -> T {
+        look(self.published.contents.read().store.get(key).map(Arc::as_ref))
+    }
+
     /// A state of an object does not decode.
     pub(crate) fn count_unreadable(&self) {
         self.published.unreadable.inc();

@@ -224,7 +224,7 @@ impl Writes {
         let Some(known) = self.by_key.get_mut(key).filter(|known| known.doubt() == Some(doubt)) else {
             return;
         };
-        match found.or_else(|| known.removed(informer.get(key).as_deref())) {
+        match found.or_else(|| informer.look(key, |entry| known.removed(entry))) {
             Some(write) => *known = write,
             // Neither the API server nor the cache has it: the write came to nothing.
             None => {
@@ -239,7 +239,8 @@ fn hears_of(informer: &Informer, key: &ObjectKey) -> bool {
     let target = informer.target();
     let of_namespace = |namespace: &str| key.namespace() == Some(namespace);
     let selects_all = target.label_selector.is_none() && target.field_selector.is_none();
-    target.namespace.as_deref().is_none_or(of_namespace) && (selects_all || informer.get(key).is_some())
+    target.namespace.as_deref().is_none_or(of_namespace)
+        && (selects_all || informer.look(key, |entry| entry.is_some()))
 }
 
 /// A watch is usually milliseconds behind. One that is this far behind is broken, and a reconcile that fails is retried with backoff.

@@ -82,7 +82,7 @@ impl Write {
             Outcome::Stored => progress.version >= self.version,
             Outcome::Removed => {
                 let is_other = |entry: &Entry| self.uid.as_ref().is_some_and(|uid| entry.uid() != uid);
-                progress.version >= self.version && informer.get(key).is_none_or(|entry| is_other(&entry))
+                progress.version >= self.version && informer.look(key, |entry| entry.is_none_or(is_other))
             }
             Outcome::Unknown(_) => false,
         }
