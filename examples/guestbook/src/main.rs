@@ -6,7 +6,14 @@ use anyhow::Context as _;
 use clap::Parser;
 use guestbook::{Guestbook, Story, embedded::Embedded, samples};
 use kube::CustomResourceExt as _;
-use kubewright::{client::ClientError, prelude::*, webhook::WebhookServer};
+use kubewright::{
+    client::ClientError,
+    flags::{LogFlags, ManagerFlags},
+    leader_election::LeaderElection,
+    log::{LevelFilter, LogOptions},
+    prelude::*,
+    webhook::WebhookServer,
+};
 use tokio::time::{Instant, timeout};
 
 /// Gives each Guestbook a Deployment, a Service and a ConfigMap.
@@ -25,6 +32,10 @@ struct Args {
     /// Prints the custom resource definition, for `kubectl apply -f -`, and ends.
     #[arg(long)]
     crd: bool,
+    #[command(flatten)]
+    manager: ManagerFlags,
+    #[command(flatten)]
+    log: LogFlags,
 }
 
 #[tokio::main]
@@ -34,8 +45,11 @@ async fn main() -> anyhow::Result<ExitCode> {
         println!("{}", serde_json::to_string_pretty(&Guestbook::crd())?);
         return Ok(ExitCode::SUCCESS);
     }
-    kubewright::log::init_at(kubewright::log::LevelFilter::WARN);
-    let (embedded, manager) = connect(args.embedded).await?;
+    // The story tells what happens; logs say what goes wrong.
+    let mut quiet = LogOptions::default();
+    quiet.level = LevelFilter::WARN;
+    kubewright::log::init_with(&args.log.apply(quiet));
+    let (embedded, manager) = connect(&args).await?;
 
     let story = Story::printed();
     guestbook::add_to_manager(&manager, story.clone())?;
@@ -69,16 +83,16 @@ async fn main() -> anyhow::Result<ExitCode> {
 }
 
 /// A manager for the cluster, and the embedded server if that is the cluster.
-async fn connect(embedded: bool) -> anyhow::Result<(Option<Embedded>, Manager)> {
-    if !embedded {
-        let manager = Manager::builder().field_manager("guestbook").build().await?;
-        return Ok((None, manager));
+async fn connect(args: &Args) -> anyhow::Result<(Option<Embedded>, Manager)> {
+    let election = LeaderElection::new("guestbook.example.com");
+    let builder = args.manager.apply(Manager::builder().field_manager("guestbook"), election).await?;
+    if !args.embedded {
+        return Ok((None, builder.build().await?));
     }
     let embedded = Embedded::start().await?;
     println!("guestbook operator, on an API server of its own at {}", embedded.url());
     println!("  export KUBECONFIG={}\n", embedded.kubeconfig().display());
-    let manager =
-        Manager::builder().kube_client(embedded.client()).field_manager("guestbook").build().await?;
+    let manager = builder.kube_client(embedded.client()).build().await?;
     Ok((Some(embedded), manager))
 }
 

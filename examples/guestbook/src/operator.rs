@@ -29,6 +29,10 @@ pub fn add_to_manager(manager: &Manager, story: Story) -> Result<(), BuildError>
         .owns::<ConfigMap>()
         .watches_raw_source(source::interval(Duration::from_secs(1800), all_guestbooks))
         .max_concurrent_reconciles(4)
-        .complete(GuestbookReconciler { client: manager.client(), story })?;
+        .complete(GuestbookReconciler {
+            client: manager.client(),
+            recorder: manager.event_recorder("guestbook"),
+            story,
+        })?;
     Ok(())
 }

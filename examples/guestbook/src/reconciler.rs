@@ -13,6 +13,7 @@ use kubewright::{
     controllerutil::{self, OperationResult, create_or_patch, set_controller_reference},
     object::Object,
     prelude::*,
+    recorder::{Event, EventRecorder},
 };
 use serde::Serialize;
 use serde_json::json;
@@ -21,6 +22,7 @@ use crate::{ARCHIVE, FINALIZER, Guestbook, Story, children, status};
 
 pub(crate) struct GuestbookReconciler {
     pub(crate) client: Client,
+    pub(crate) recorder: EventRecorder,
     pub(crate) story: Story,
 }
 
@@ -79,11 +81,14 @@ impl GuestbookReconciler {
         })
         .await
         .with_context(|| format!("failed to bring the {kind} to its desired state"))?;
-        match result {
-            OperationResult::Created => self.story.did(request, &format!("created its {kind}")),
-            OperationResult::Unchanged => {}
-            _ => self.story.did(request, &format!("changed its {kind}")),
-        }
+        let (reason, did) = match result {
+            OperationResult::Created => ("Created", format!("created its {kind}")),
+            OperationResult::Unchanged => return Ok(child),
+            _ => ("Changed", format!("changed its {kind}")),
+        };
+        self.recorder
+            .record(guestbook, Event::normal(reason, &did).action(format!("Set{kind}")).related(&child));
+        self.story.did(request, &did);
         Ok(child)
     }
 

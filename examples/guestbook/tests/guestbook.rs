@@ -4,9 +4,12 @@
 use guestbook::{ARCHIVE, FINALIZER, Guestbook, GuestbookSpec, Story};
 use k8s_openapi::api::{
     apps::v1::Deployment,
-    core::v1::{ConfigMap, Service},
+    core::v1::{ConfigMap, Event, Service},
 };
-use kube::{CustomResourceExt as _, api::Patch};
+use kube::{
+    CustomResourceExt as _,
+    api::{ListParams, Patch},
+};
 use kubewright::{controllerutil::conditions, prelude::*, webhook::WebhookServer};
 use kubewright_testing::{RunningManager, TestEnv, apiserver::Controllers};
 use serde_json::json;
@@ -114,4 +117,27 @@ async fn a_guestbook_without_a_message_welcomes_and_a_wrong_one_is_refused_with_
     let grown = Patch::Merge(json!({ "spec": { "replicas": 51 } }));
     assert!(client.patch::<Guestbook, _>(&key, &grown).await.is_err());
     running.stop().await.unwrap();
+}
+
+/// As `kubectl describe` shows them.
+#[tokio::test(start_paused = true)]
+async fn what_was_done_to_a_guestbook_is_in_its_events() {
+    let (env, running, client) = operator().await;
+    let key = Request::new("default", "hall");
+    env.create(&guestbook(&env, &key, 1)).await;
+    env.wait_for::<Guestbook>(&key, |guestbook| is_ready(guestbook, 1)).await;
+    let change = Patch::Merge(json!({ "spec": { "replicas": 5 } }));
+    client.patch::<Guestbook, _>(&key, &change).await.unwrap();
+    env.wait_for::<Guestbook>(&key, |guestbook| is_ready(guestbook, 5)).await;
+    running.stop().await.unwrap();
+
+    let events: kube::Api<Event> = kube::Api::namespaced(env.kube(), "default");
+    let about = ListParams::default().fields("involvedObject.kind=Guestbook,involvedObject.name=hall");
+    let events = events.list(&about).await.unwrap().items;
+    let mut notes: Vec<_> = events.iter().filter_map(|event| event.message.as_deref()).collect();
+    notes.sort_unstable();
+    assert_eq!(
+        notes,
+        ["changed its Deployment", "created its ConfigMap", "created its Deployment", "created its Service"]
+    );
 }
