@@ -40,10 +40,10 @@
 mod admission;
 mod auth;
 mod clock;
-mod codec;
 mod controllers;
 mod discovery;
 mod door;
+mod error;
 mod fault;
 mod identity;
 mod kind;
@@ -63,6 +63,7 @@ pub use door::{
     ApiService, CertificateError, ListenError, ListenOptions, Listener, ServiceError, ServingCertificate,
     Transport,
 };
+pub use error::Status;
 pub use fault::{Fault, FaultHandle, Faults};
 pub use server::{ApiServer, ApiServerBuilder};
-pub use wire::{Body, BodyError, RequestInfo, ResourceInfo, Status, Verb};
+pub use wire::{Body, BodyError, RequestInfo, ResourceInfo, Verb};

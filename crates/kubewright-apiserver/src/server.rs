@@ -267,7 +267,7 @@ mod tests {
     use tower_service::Service;
 
     use super::*;
-    use crate::storage::{Draft, Key};
+    use crate::{object::Draft, storage::Key};
 
     const PATH: &str = "/api/v1/namespaces/default/configmaps";
 

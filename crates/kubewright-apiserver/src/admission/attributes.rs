@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{mutating, validating, warnings::Warnings};
-use crate::{kind::Kind, object::Object, server::Shared, wire::Status};
+use crate::{error::Status, kind::Kind, object::Object, server::Shared};
 
 /// One write, as webhooks are told of it.
 ///

@@ -7,7 +7,7 @@ use super::{
     hook::{Hook, MatchPolicy},
     rule::Subject,
 };
-use crate::{kind::Kind, object::Object, selector::LabelSelector, storage::Key, wire::Status};
+use crate::{error::Status, kind::Kind, object::Object, selector::LabelSelector, storage::Key};
 
 /// In which version `hook` is asked about the request; `None` if it is not asked.
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{attributes::Attributes, hook::Hook, matching::asked_version, refusal::ask};
-use crate::{object::Object, patch::JsonPatch, wire::Status};
+use crate::{error::Status, object::Object, patch::JsonPatch};
 
 /// Lets webhooks change `new`, one after the other; each sees what those before it have done.
 ///

@@ -6,7 +6,7 @@ use super::{
     hook::{FailurePolicy, Hook},
     review::{Answer, Question},
 };
-use crate::{kind::Kind, object::Object, wire::Status};
+use crate::{error::Status, kind::Kind, object::Object};
 
 /// Why a request does not pass a webhook.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use super::{
     attributes::Attributes,
     hook::{Hook, ReviewVersion},
 };
-use crate::{kind::Kind, object::Object, wire::Status};
+use crate::{error::Status, kind::Kind, object::Object};
 
 /// A question to one webhook.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use futures::future::join_all;
 
 use super::{attributes::Attributes, hook::Hook, matching::asked_version, refusal::ask};
-use crate::{object::Object, wire::Status};
+use crate::{error::Status, object::Object};
 
 /// Lets all webhooks judge at once. The refusal of the first of them, in their order, is the answer.
 ///

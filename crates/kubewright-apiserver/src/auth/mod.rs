@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, StatusCode, header};
 
-use crate::wire::Status;
+use crate::error::Status;
 
 /// Decides whether a request may come in.
 #[derive(Debug, Clone)]

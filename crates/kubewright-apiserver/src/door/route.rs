@@ -11,11 +11,12 @@ use crate::{
     admission::Warnings,
     auth::Authenticator,
     discovery,
+    error::Status,
     fault::Verdict,
     openapi,
     resource::{self, Call},
     server::Shared,
-    wire::{Accept, Body, Query, RequestInfo, ResourceInfo, Status, Verb, json_response, text_response},
+    wire::{Accept, Body, Query, RequestInfo, ResourceInfo, Verb, json_response, text_response},
 };
 
 /// What a door knows.

@@ -24,8 +24,9 @@ use super::{
 };
 use crate::{
     auth::{Authenticator, refuse_impersonation},
+    error::Status,
     server::Shared,
-    wire::{Body, MAX_BODY_BYTES, Query, RequestInfo, Status, json_response, text_response},
+    wire::{Body, MAX_BODY_BYTES, Query, RequestInfo, json_response, text_response},
 };
 
 /// The server as a [`Service`] for HTTP requests. Clones are cheap.

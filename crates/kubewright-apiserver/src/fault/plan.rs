@@ -12,7 +12,10 @@ use std::{
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::wire::{RequestInfo, Status, Verb};
+use crate::{
+    error::Status,
+    wire::{RequestInfo, Verb},
+};
 
 /// The plan of faults of one server. Clones share it.
 ///

@@ -303,6 +303,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::error::Named;
 
     #[test]
     fn no_resource_stands_in_the_table_twice() {

@@ -5,12 +5,11 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::column::{Cell, Column};
-use crate::{
-    object::Object,
-    selector::selector_text,
-    wire::{age, human_duration},
+use super::{
+    age::{age, human_duration},
+    column::{Cell, Column},
 };
+use crate::{object::Object, selector::selector_text};
 
 /// Column name, type, priority and cell. `Name` comes before them unless it is among them, and `Age` before those
 /// that only `-o wide` shows, unless one of them says as much.

@@ -4,10 +4,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::Value;
 
 use super::row::Kind;
-use crate::{
-    object::{CodecError, Object},
-    storage::Document,
-};
+use crate::object::{CodecError, Document, Object};
 
 /// How what is kept becomes what is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{custom::CustomDefinition, row::Kind};
-use crate::{object::Object, storage::Document};
+use crate::object::{Document, Object};
 
 /// What the registry knows of a definition.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 //! Built-in rows come from one table, rows of custom resources from their `CustomResourceDefinition`s. Nothing
 //! outside this room asks whether a resource is built in.
 
+mod age;
 mod builtin;
 mod column;
 mod columns;
@@ -18,6 +19,7 @@ mod strategy;
 mod validation;
 mod webhook_validation;
 
+pub(crate) use age::age;
 pub(crate) use column::{Cell, Column};
 pub(crate) use custom::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name};
 pub(crate) use qualified_name::{check_label_value, check_qualified_name};

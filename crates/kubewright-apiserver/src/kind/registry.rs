@@ -10,7 +10,10 @@ use kube::core::Version;
 use parking_lot::{Mutex, RwLock};
 
 use super::{builtin, custom::DEFINITIONS, defined::Defined, row::Kind};
-use crate::storage::{Document, Key, Store};
+use crate::{
+    object::Document,
+    storage::{Key, Store},
+};
 
 /// The rows that are served now. They are read off the definitions in the store, and never told.
 #[derive(Debug)]

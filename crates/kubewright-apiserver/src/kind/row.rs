@@ -4,7 +4,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{column::Column, conversion::Conversion, strategy::Strategy};
-use crate::storage::Prefix;
+use crate::{error::Named, storage::Prefix};
 
 /// One resource at one version.
 #[derive(Debug, Clone)]
@@ -49,16 +49,6 @@ impl Kind {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// `pods`, `deployments.apps`: how messages name the resource.
-    pub(crate) fn qualified_resource(&self) -> String {
-        qualified(&self.plural, &self.group)
-    }
-
-    /// `Pod`, `Deployment.apps`: how validation messages name it.
-    pub(crate) fn qualified_kind(&self) -> String {
-        qualified(&self.kind, &self.group)
-    }
-
     pub(crate) fn is_namespaced(&self) -> bool {
         self.scope == Scope::Namespaced
     }
@@ -73,6 +63,20 @@ impl Kind {
 
     pub(crate) fn has_status(&self) -> bool {
         self.subresources.iter().any(|subresource| matches!(subresource, Subresource::Status))
+    }
+}
+
+impl Named for Kind {
+    fn group(&self) -> &str {
+        &self.group
+    }
+
+    fn plural(&self) -> &str {
+        &self.plural
+    }
+
+    fn kind(&self) -> &str {
+        &self.kind
     }
 }
 
@@ -118,7 +122,3 @@ pub(super) const ALL_VERBS: &[&str] =
 /// What they may do with namespaces, which are deleted one by one.
 pub(super) const ALL_BUT_DELETE_COLLECTION: &[&str] =
     &["create", "delete", "get", "list", "patch", "update", "watch"];
-
-fn qualified(word: &str, group: &str) -> String {
-    if group.is_empty() { word.to_owned() } else { format!("{word}.{group}") }
-}

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::defaults::{fill, list_at};
-use crate::{object::Object, wire::FieldError};
+use crate::{error::FieldError, object::Object};
 
 /// Source: core `v1.SetDefaults_Service`, `SetDefaults_ServiceSpec`.
 pub(super) fn default(object: &mut Object) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::strategy::NameRule;
-use crate::{object::Object, wire::FieldError};
+use crate::{error::FieldError, object::Object};
 
 /// Checks a new object, with the one it replaces if there is one.
 pub(crate) type Validate = fn(&Object, Option<&Object>) -> Vec<FieldError>;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::strategy::NameRule;
-use crate::{object::Object, wire::FieldError};
+use crate::{error::FieldError, object::Object};
 
 /// Source: admissionregistration `validation.ValidateMutatingWebhookConfiguration`, `ValidateValidatingWebhookConfiguration`.
 ///

@@ -12,7 +12,7 @@ use super::{
     operations::{Operation, Operations},
     pointer::{Place, PointerError, locate, locate_mut},
 };
-use crate::codec::{MAX_DEPTH, TOO_DEEP, is_within};
+use crate::object::{MAX_DEPTH, TOO_DEEP, is_within};
 
 /// A patch that has been read and can be applied any number of times.
 #[derive(Debug)]

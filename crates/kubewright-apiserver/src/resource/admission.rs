@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use super::{call::Call, scale};
 use crate::{
     admission::{Attributes, Operation, View},
+    error::Status,
     kind::Subresource,
     object::Object,
-    wire::{DeleteOptions, Status},
+    wire::DeleteOptions,
 };
 
 /// Lets webhooks change an object before it is judged. Objects are as they are kept; `name` is the one that the client gave, if any.

@@ -9,11 +9,12 @@ use tokio_util::sync::CancellationToken;
 use super::{Expiry, create, delete, list, patch, scale, update, watch};
 use crate::{
     admission::Warnings,
+    error::Status,
     kind::{Kind, Subresource},
-    object::Object,
+    object::{Document, Object},
     server::Shared,
-    storage::{Document, Key},
-    wire::{Accept, Query, Reply, ResourceInfo, Status, Verb, resource_version},
+    storage::Key,
+    wire::{Accept, Query, Reply, ResourceInfo, Verb, resource_version},
 };
 
 /// One request to a resource.

@@ -9,10 +9,11 @@ use super::{
 };
 use crate::{
     admission::Operation,
+    error::Status,
     kind::{DEFINITIONS, Kind, definition_name},
-    object::Object,
-    storage::{Document, Guard, Key, NotCreated},
-    wire::{Reply, Status, WriteOptions},
+    object::{Document, Object},
+    storage::{Guard, Key, NotCreated},
+    wire::{Reply, WriteOptions},
 };
 
 /// `POST`: makes an object.

@@ -5,11 +5,12 @@ use serde_json::Value;
 
 use super::{admission, call::Call, definition, effects, list, metadata, namespace, update};
 use crate::{
+    error::Status,
     kind::{DeletionStyle, Kind, Propagation},
-    object::Object,
+    object::{Document, Object},
     server::Shared,
-    storage::{Document, Key, Mismatch},
-    wire::{DeleteOptions, ListOptions, Preconditions, Reply, Status},
+    storage::{Key, Mismatch},
+    wire::{DeleteOptions, ListOptions, Preconditions, Reply},
 };
 
 /// `DELETE` of one object.

@@ -2,11 +2,11 @@
 
 use super::{Expiry, bootstrap, definition, service_address::Reservation};
 use crate::{
+    error::Status,
     kind::Kind,
-    object::Object,
+    object::{Document, Object},
     server::Shared,
-    storage::{Document, Key},
-    wire::Status,
+    storage::Key,
 };
 
 /// Gives an object that is about to be written what the server hands out: a Service its address and its ports.

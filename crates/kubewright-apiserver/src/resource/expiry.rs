@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 use crate::{
     kind::Kind,
-    storage::{Document, Key, Store},
+    object::Document,
+    storage::{Key, Store},
 };
 
 /// The Events that were written, oldest first. One that was written again stands in it twice, and only the last counts.

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::call::Call;
 use crate::{
+    error::Status,
+    object::Document,
     selector::{FieldSelector, LabelSelector},
-    storage::{Document, Key, Snapshot},
-    wire::{List, ListOptions, Reply, Status, VersionMatch, resource_version},
+    storage::{Key, Snapshot},
+    wire::{List, ListOptions, Reply, VersionMatch, resource_version},
 };
 
 /// `GET` of all objects, or of a page of them.

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::{update::Part, validation::IMMUTABLE};
 use crate::{
     clock::rfc3339,
+    error::{FieldError, Status},
     kind::{Generation, Kind, NewStatus, StatusMetadata},
     object::Object,
     server::Shared,
-    wire::{FieldError, Status},
 };
 
 /// Gives a new object its identity: the fields that only the server may set.

@@ -4,11 +4,11 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
+    error::Status,
     kind::Kind,
     object::CodecError,
     server::Shared,
     storage::{Guard, Key},
-    wire::Status,
 };
 
 /// Namespaces that cannot be deleted.

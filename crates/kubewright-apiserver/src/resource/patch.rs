@@ -8,10 +8,10 @@ use super::{
     update::{Part, modify},
 };
 use crate::{
-    codec,
-    object::Object,
+    error::Status,
+    object::{Object, from_json},
     patch::{JsonPatch, JsonPatchError, merge_patch},
-    wire::{PatchType, Reply, Status, WriteOptions, check_shape, patch_type},
+    wire::{PatchType, Reply, WriteOptions, check_shape, patch_type},
 };
 
 /// `PATCH`: changes parts of an object.
@@ -64,7 +64,7 @@ impl Patch {
 
 fn read_merge_patch(body: &[u8]) -> Result<Value, Status> {
     let malformed = |error: String| Status::bad_request(format!("error decoding patch: {error}"));
-    let patch = codec::from_json(body).map_err(malformed)?;
+    let patch = from_json(body).map_err(malformed)?;
     if patch.is_object() {
         Ok(patch)
     } else {

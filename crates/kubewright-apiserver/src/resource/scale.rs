@@ -10,9 +10,10 @@ use super::{
 };
 use crate::{
     admission::View,
+    error::{FieldError, Status},
     object::Object,
     selector::selector_text,
-    wire::{FieldError, Reply, Status, WriteOptions, decode_scale},
+    wire::{Reply, WriteOptions, decode_scale},
 };
 
 /// Where a kind keeps its replicas, as JSON pointers.

@@ -6,9 +6,9 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{
+    error::{FieldError, Status},
     kind::Kind,
     object::Object,
-    wire::{FieldError, Status},
 };
 
 /// Hands out addresses from 10.0.0.0/24, the range of Go's envtest, and node ports from 30000 to 32767.

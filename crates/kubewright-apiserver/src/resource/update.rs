@@ -5,11 +5,12 @@ use http::StatusCode;
 use super::{admission, call::Call, create, effects, metadata, validation};
 use crate::{
     admission::Operation,
+    error::{FieldError, Named, Status},
     kind::Kind,
-    object::Object,
+    object::{Document, Draft, Object},
     server::Shared,
-    storage::{Document, Draft, Key, Mismatch},
-    wire::{FieldError, Reply, Status, WriteOptions},
+    storage::{Key, Mismatch},
+    wire::{Reply, WriteOptions},
 };
 
 /// Which part of an object a write is for.

@@ -5,9 +5,9 @@
 use serde_json::{Map, Value};
 
 use crate::{
+    error::FieldError,
     kind::{Kind, check_label_value, check_qualified_name},
     object::Object,
-    wire::FieldError,
 };
 
 /// What is wrong with the metadata of an object, or of its change.

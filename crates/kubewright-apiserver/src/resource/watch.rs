@@ -16,10 +16,12 @@ use super::{
     list::{Filter, wait_for},
 };
 use crate::{
+    error::Status,
     kind::Kind,
+    object::Document,
     server::Shared,
-    storage::{Change, Document, Event, Key, Snapshot, Watcher},
-    wire::{Body, BodyError, Form, ListOptions, Reply, Status, Table, metadata_only},
+    storage::{Change, Event, Key, Snapshot, Watcher},
+    wire::{Body, BodyError, Form, ListOptions, Reply, Table, metadata_only},
 };
 
 /// `GET` with `watch=true`.

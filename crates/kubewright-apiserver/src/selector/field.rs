@@ -3,10 +3,7 @@
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{
-    object::{CodecError, Object},
-    storage::Document,
-};
+use crate::object::{CodecError, Document, Object};
 
 /// A parsed field selector, resolved for one kind. The empty one selects everything.
 ///

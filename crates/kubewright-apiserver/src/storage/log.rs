@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use imbl::Vector;
 
-use super::{document::Document, state::Key};
+use super::state::Key;
+use crate::object::Document;
 
 /// One write.
 #[derive(Debug, Clone)]

@@ -11,14 +11,12 @@
 //!   ([`Expired`]).
 //! - A map of the past is made outside the lock, and kept while it is read page by page.
 
-mod document;
 mod log;
 mod state;
 mod store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use document::{Document, Draft};
 pub(crate) use log::{Change, Event};
 pub(crate) use state::{Guard, Key, Limits, Mismatch, NotCreated, Prefix, Snapshot};
 pub(crate) use store::{Store, Watcher};

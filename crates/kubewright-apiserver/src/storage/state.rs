@@ -5,10 +5,8 @@ use std::{collections::HashMap, fmt, sync::Arc};
 use imbl::OrdMap;
 use thiserror::Error;
 
-use super::{
-    document::{Document, Draft},
-    log::{Change, Event, Log},
-};
+use super::log::{Change, Event, Log};
+use crate::object::{Document, Draft};
 
 /// Under which a resource keeps its objects, `group/plural`. Two resources with one prefix share their objects.
 pub(crate) type Prefix = Arc<str>;

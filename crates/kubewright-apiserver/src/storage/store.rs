@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 use tokio::{sync::watch, time::Instant};
 
 use super::{
-    document::{Document, Draft},
     log::Event,
     state::{Expired, Guard, Key, Limits, Mismatch, NotCreated, Prefix, Snapshot, State},
 };
+use crate::object::{Document, Draft};
 
 /// A handle on the versioned map. Clones share it.
 #[derive(Debug, Clone)]

@@ -3,11 +3,11 @@ use std::{collections::BTreeMap, time::Duration};
 use proptest::prelude::*;
 
 use super::{
-    document::Draft,
     log::Change,
     state::{Expired, Guard, Key, Limits, NotCreated, Prefix, State},
     store::Store,
 };
+use crate::object::Draft;
 
 fn draft(text: &str) -> Draft {
     let before = r#"{"metadata":{"resourceVersion":""#;

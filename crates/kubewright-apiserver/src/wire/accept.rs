@@ -2,7 +2,8 @@
 
 use http::{HeaderMap, header};
 
-use super::{field_error::FieldError, query::Query, status::Status};
+use super::query::Query;
+use crate::error::{FieldError, Status};
 
 /// The form and the encoding of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

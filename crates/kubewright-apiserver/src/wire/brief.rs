@@ -8,10 +8,7 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-use crate::{
-    object::{CodecError, Object},
-    storage::Document,
-};
+use crate::object::{CodecError, Document, Object};
 
 /// Decodes an object without what no table shows: of the metadata only names, times and labels, and of what a
 /// ConfigMap or a Secret holds only how much it is.

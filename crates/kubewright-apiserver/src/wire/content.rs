@@ -3,12 +3,12 @@
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
 
-use super::{
-    protobuf::{self, Envelope, ProtobufError},
-    status::Status,
-    unmarshal::Typed,
+use super::protobuf::{self, Envelope, ProtobufError};
+use crate::{
+    error::Status,
+    kind::Kind,
+    object::{Object, Typed, from_json, from_yaml},
 };
-use crate::{codec, kind::Kind, object::Object};
 
 /// How large a body may be. Larger ones answer 413.
 pub(crate) const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
@@ -154,8 +154,8 @@ pub(crate) fn check_shape(kind: &Kind, object: &mut Object, body: &[u8]) -> Resu
 /// Decodes any JSON or YAML.
 fn decode_value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Undecodable> {
     match media_type(headers).as_str() {
-        "" | "application/json" => codec::from_json(body).map_err(Undecodable::Json),
-        "application/yaml" => codec::from_yaml(body).map_err(Undecodable::Yaml),
+        "" | "application/json" => from_json(body).map_err(Undecodable::Json),
+        "application/yaml" => from_yaml(body).map_err(Undecodable::Yaml),
         _ => Err(Undecodable::MediaType),
     }
 }

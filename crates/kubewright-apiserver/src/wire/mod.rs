@@ -4,29 +4,23 @@ mod accept;
 mod body;
 mod brief;
 mod content;
-mod field_error;
 mod json_path;
 mod options;
 mod protobuf;
 mod query;
 mod reply;
 mod request;
-mod status;
-mod strconv;
 mod table;
-mod unmarshal;
 
 pub(crate) use accept::{Accept, Form, clauses};
 pub use body::{Body, BodyError};
 pub(crate) use content::{
     MAX_BODY_BYTES, PATCH_TYPES, PatchType, check_shape, decode, decode_scale, patch_type,
 };
-pub(crate) use field_error::FieldError;
 pub(crate) use options::{
     DeleteOptions, ListOptions, Preconditions, VersionMatch, WriteOptions, resource_version,
 };
 pub(crate) use query::Query;
 pub(crate) use reply::{List, Reply, json_response, metadata_only, respond, text_response};
 pub use request::{RequestInfo, ResourceInfo, Verb};
-pub use status::Status;
-pub(crate) use table::{Table, age, human_duration};
+pub(crate) use table::Table;

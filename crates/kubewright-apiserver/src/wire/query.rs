@@ -1,6 +1,6 @@
 //! The query of a request.
 
-use super::{status::Status, strconv};
+use crate::error::{Status, strconv};
 
 /// The query of a request, decoded. A parameter may come more than once; most options read its first value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

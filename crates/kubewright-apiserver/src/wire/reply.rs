@@ -11,10 +11,13 @@ use serde_json::{Value, json};
 use super::{
     accept::{Accept, Encoding, Form, IncludeObject},
     body::{Body, BodyError},
-    status::Status,
     table::Table,
 };
-use crate::{kind::Kind, object::CodecError, storage::Document};
+use crate::{
+    error::Status,
+    kind::Kind,
+    object::{CodecError, Document},
+};
 
 /// The answer to a request.
 #[derive(Debug)]

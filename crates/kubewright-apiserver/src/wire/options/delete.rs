@@ -4,11 +4,10 @@ use http::HeaderMap;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    error::{FieldError, Status},
     kind::Propagation,
-    wire::{
-        content::decode_delete_options, field_error::FieldError, query::Query, status::Status,
-        unmarshal::Struct,
-    },
+    object::Struct,
+    wire::{content::decode_delete_options, query::Query},
 };
 
 /// Options of a deletion.

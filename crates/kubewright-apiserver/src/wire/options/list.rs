@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::{
+    error::{FieldError, Status, strconv},
     selector::LabelSelector,
-    wire::{field_error::FieldError, query::Query, status::Status, strconv},
+    wire::query::Query,
 };
 
 /// Options of list, watch and deletecollection.

@@ -10,7 +10,7 @@ pub(crate) use delete::{DeleteOptions, Preconditions};
 pub(crate) use list::{ListOptions, VersionMatch, resource_version};
 pub(crate) use write::WriteOptions;
 
-use super::field_error::FieldError;
+use crate::error::FieldError;
 
 /// Whether a dry run is asked for.
 ///

@@ -1,6 +1,9 @@
 //! Options of create, update and patch.
 
-use crate::wire::{field_error::FieldError, query::Query, status::Status, strconv};
+use crate::{
+    error::{FieldError, Status, strconv},
+    wire::query::Query,
+};
 
 /// Options of create, update and patch.
 ///

@@ -10,7 +10,7 @@ use super::{
     table::{Field, MessageId, Repeats, Shape, Table},
 };
 use crate::{
-    codec::{MAX_DEPTH, is_within},
+    object::{MAX_DEPTH, is_within},
     wire::MAX_BODY_BYTES,
 };
 

@@ -9,7 +9,7 @@ use super::{
     reader::{Reader, low_half},
     table::Shape,
 };
-use crate::codec;
+use crate::object::from_json;
 
 /// Source: apimachinery `metav1.Time`, which leaves fractions of seconds out.
 pub(super) fn time(bytes: &[u8]) -> Result<Value, ProtobufError> {
@@ -76,7 +76,7 @@ pub(super) fn json(bytes: &[u8]) -> Result<Value, ProtobufError> {
     if raw.is_empty() {
         return Ok(Value::Null);
     }
-    codec::from_json(raw).map_err(ProtobufError::NoJson)
+    from_json(raw).map_err(ProtobufError::NoJson)
 }
 
 /// A list of strings.

@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::{
+use super::{
     codec,
-    storage::{Document, Draft},
+    document::{Document, Draft},
 };
+use crate::error::Status;
 
 /// A decoded Kubernetes object: a JSON object with `metadata`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -162,6 +163,15 @@ pub(crate) enum CodecError {
     /// The client nests deeper than readers can follow.
     #[error("{}", codec::TOO_DEEP)]
     TooDeep,
+}
+
+impl From<CodecError> for Status {
+    fn from(error: CodecError) -> Self {
+        match error {
+            CodecError::Unreadable(ref cause) => Self::internal_error(format!("{error}: {cause}")),
+            CodecError::TooDeep => Self::bad_request(error.to_string()),
+        }
+    }
 }
 
 /// The nested object `field` of `map`, made when absent.

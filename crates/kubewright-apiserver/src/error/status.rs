@@ -4,8 +4,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::field_error::FieldError;
-use crate::{kind::Kind, object::CodecError};
+use super::{field_error::FieldError, named::Named};
 
 /// A `metav1.Status`: what went wrong, in the words and with the codes of upstream.
 ///
@@ -74,15 +73,15 @@ impl Status {
         Self::conflict_of(plural, group, name, OPTIMISTIC_LOCK)
     }
 
-    pub(crate) fn conflict(kind: &Kind, name: &str, cause: &str) -> Self {
-        Self::conflict_of(&kind.plural, &kind.group, name, cause)
+    pub(crate) fn conflict(kind: &impl Named, name: &str, cause: &str) -> Self {
+        Self::conflict_of(kind.plural(), kind.group(), name, cause)
     }
 
-    pub(crate) fn modified(kind: &Kind, name: &str) -> Self {
+    pub(crate) fn modified(kind: &impl Named, name: &str) -> Self {
         Self::conflict(kind, name, OPTIMISTIC_LOCK)
     }
 
-    pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
+    pub(crate) fn not_found(kind: &impl Named, name: &str) -> Self {
         let message = format!("{} \"{name}\" not found", kind.qualified_resource());
         Self::new(StatusCode::NOT_FOUND, "NotFound", message).about(kind, name)
     }
@@ -108,7 +107,7 @@ impl Status {
     /// 405 of a custom resource; `verb` is the word of RBAC, and may be empty.
     ///
     /// Source: apimachinery `errors.NewMethodNotSupported`.
-    pub(crate) fn method_not_supported(kind: &Kind, verb: &str) -> Self {
+    pub(crate) fn method_not_supported(kind: &impl Named, verb: &str) -> Self {
         let message =
             format!("{verb} is not supported on resources of kind \"{}\"", kind.qualified_resource());
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message).about(kind, "")
@@ -120,7 +119,7 @@ impl Status {
             .with("kind", "namespaces")
     }
 
-    pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
+    pub(crate) fn already_exists(kind: &impl Named, name: &str) -> Self {
         let message = format!("{} \"{name}\" already exists", kind.qualified_resource());
         Self::new(StatusCode::CONFLICT, "AlreadyExists", message).about(kind, name)
     }
@@ -133,7 +132,7 @@ impl Status {
         Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")
     }
 
-    pub(crate) fn forbidden(kind: &Kind, name: &str, cause: &str) -> Self {
+    pub(crate) fn forbidden(kind: &impl Named, name: &str, cause: &str) -> Self {
         let resource = kind.qualified_resource();
         let message = if name.is_empty() {
             format!("{resource} is forbidden: {cause}")
@@ -174,10 +173,10 @@ impl Status {
     }
 
     /// 422 about an object of a kind; `errors` must not be empty.
-    pub(crate) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Self {
+    pub(crate) fn invalid(kind: &impl Named, name: &str, errors: &[FieldError]) -> Self {
         let status = Self::invalid_of(&kind.qualified_kind(), name, errors);
         let status = if name.is_empty() { status } else { status.with("name", name) };
-        status.with_group(&kind.group).with("kind", kind.kind.as_str())
+        status.with_group(kind.group()).with("kind", kind.kind())
     }
 
     /// 422 about request options, named by a qualified kind such as `ListOptions.meta.k8s.io`.
@@ -201,9 +200,9 @@ impl Status {
         self
     }
 
-    pub(crate) fn about(self, kind: &Kind, name: &str) -> Self {
+    pub(crate) fn about(self, kind: &impl Named, name: &str) -> Self {
         let status = if name.is_empty() { self } else { self.with("name", name) };
-        status.with_group(&kind.group).with("kind", kind.plural.as_str())
+        status.with_group(kind.group()).with("kind", kind.plural())
     }
 
     /// The Status as it goes on the wire.
@@ -252,15 +251,6 @@ impl Status {
     }
 }
 
-impl From<CodecError> for Status {
-    fn from(error: CodecError) -> Self {
-        match error {
-            CodecError::Unreadable(ref cause) => Self::internal_error(format!("{error}: {cause}")),
-            CodecError::TooDeep => Self::bad_request(error.to_string()),
-        }
-    }
-}
-
 fn split(qualified: &str) -> (&str, &str) {
     qualified.split_once('.').unwrap_or((qualified, ""))
 }
@@ -271,7 +261,7 @@ const OPTIMISTIC_LOCK: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Kinds;
+    use crate::kind::{Kind, Kinds};
 
     fn kind(group: &str, plural: &str) -> std::sync::Arc<Kind> {
         Kinds::new().current().find(group, "v1", plural).unwrap().clone()

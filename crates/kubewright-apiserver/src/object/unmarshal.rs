@@ -7,30 +7,30 @@ use serde_json::{Map, Value};
 /// A field of the wrong type is refused in the words of Go's `encoding/json`. `null` is a field that is absent, as
 /// there, and other fields are passed over.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Struct<'a> {
+pub(crate) struct Struct<'a> {
     /// The name of the Go struct, then the path of its fields from the document's root, `Preconditions.preconditions.`.
     path: &'a str,
     fields: &'a Map<String, Value>,
 }
 
 impl<'a> Struct<'a> {
-    pub(super) fn new(path: &'a str, fields: &'a Map<String, Value>) -> Self {
+    pub(crate) fn new(path: &'a str, fields: &'a Map<String, Value>) -> Self {
         Self { path, fields }
     }
 
-    pub(super) fn string(&self, field: &str, go_type: &str) -> Result<Option<String>, String> {
+    pub(crate) fn string(&self, field: &str, go_type: &str) -> Result<Option<String>, String> {
         self.read(field, go_type, |value| value.as_str().map(str::to_owned))
     }
 
-    pub(super) fn flag(&self, field: &str) -> Result<Option<bool>, String> {
+    pub(crate) fn flag(&self, field: &str) -> Result<Option<bool>, String> {
         self.read(field, "bool", Value::as_bool)
     }
 
-    pub(super) fn integer(&self, field: &str) -> Result<Option<i64>, String> {
+    pub(crate) fn integer(&self, field: &str) -> Result<Option<i64>, String> {
         self.read(field, "int64", Value::as_i64)
     }
 
-    pub(super) fn strings(&self, field: &str) -> Result<Vec<String>, String> {
+    pub(crate) fn strings(&self, field: &str) -> Result<Vec<String>, String> {
         let items = self.read(field, "[]string", |value| value.as_array())?;
         let text = |item: &Value| match item {
             Value::Null => Ok(String::new()),
@@ -41,7 +41,7 @@ impl<'a> Struct<'a> {
     }
 
     /// The fields of another struct.
-    pub(super) fn object(
+    pub(crate) fn object(
         &self,
         field: &str,
         go_type: &str,
@@ -84,7 +84,7 @@ fn found(value: &Value, go_type: &str) -> String {
 
 /// The fields of a whole document, and the kind that it says it is.
 #[derive(Debug, Default)]
-pub(super) struct Typed {
+pub(crate) struct Typed {
     api_version: String,
     kind: String,
     fields: Map<String, Value>,
@@ -94,7 +94,7 @@ impl Typed {
     /// Reads a document that is an object, or `null`.
     ///
     /// Source: apimachinery `serializer/json.SimpleMetaFactory.Interpret`.
-    pub(super) fn read(document: Value) -> Result<Self, String> {
+    pub(crate) fn read(document: Value) -> Result<Self, String> {
         let fields = match document {
             Value::Object(fields) => fields,
             Value::Null => Map::new(),
@@ -112,7 +112,7 @@ impl Typed {
     /// The fields, if the document is `kind` of any version or does not say what it is.
     ///
     /// Source: apimachinery `runtime.Scheme`, in which options are registered under every version.
-    pub(super) fn expect(self, kind: &str, default_version: &str) -> Result<Map<String, Value>, String> {
+    pub(crate) fn expect(self, kind: &str, default_version: &str) -> Result<Map<String, Value>, String> {
         if self.api_version.matches('/').count() > 1 {
             return Err(format!("unexpected GroupVersion string: {}", self.api_version));
         }
