@@ -40,6 +40,7 @@
 mod admission;
 mod auth;
 mod clock;
+mod context;
 mod controllers;
 mod discovery;
 mod door;
@@ -57,7 +58,9 @@ mod storage;
 mod wire;
 
 pub use admission::{ServiceRoute, WebhookHandler};
+pub use auth::{AlwaysAllow, Authorizer, Decision, RecordedRequest, RequestRecorder};
 pub use clock::{Clock, SystemClock, VirtualClock};
+pub use context::{RequestInfo, ResourceInfo, UserInfo, Verb};
 pub use controllers::{Controllers, RunningControllers};
 pub use door::{
     ApiService, CertificateError, ListenError, ListenOptions, Listener, ServiceError, ServingCertificate,
@@ -66,4 +69,4 @@ pub use door::{
 pub use error::Status;
 pub use fault::{Fault, FaultHandle, Faults};
 pub use server::{ApiServer, ApiServerBuilder};
-pub use wire::{Body, BodyError, RequestInfo, ResourceInfo, Verb};
+pub use wire::{Body, BodyError};

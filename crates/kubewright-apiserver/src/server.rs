@@ -5,14 +5,13 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use jiff::Timestamp;
 use kube::Client;
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     admission::{Hooks, ServiceRoute, Services},
-    auth::Authenticator,
+    auth::{AlwaysAllow, Authorizer, Everybody, Recordings, RequestRecorder},
     clock::{Clock, SystemClock, VirtualClock},
     controllers::{Controllers, RunningControllers},
-    door::{ApiService, ListenError, ListenOptions, Listener},
+    door::{ApiService, DoorOptions, ListenError, ListenOptions, Listener},
     fault::Faults,
     identity::Identity,
     kind::{Kinds, Registry},
@@ -54,7 +53,7 @@ impl ApiServer {
     ///
     /// Whoever calls it is an administrator. It works on paused time, and it needs no task of its own.
     pub fn service(&self) -> ApiService {
-        ApiService::new(self.shared.clone(), Authenticator::trusting(), CancellationToken::new())
+        ApiService::new(&self.shared, DoorOptions::in_process(vec![Box::new(Everybody)]))
     }
 
     /// The second door: listens on a TCP port, until the [`Listener`] is shut down or dropped.
@@ -114,6 +113,11 @@ impl ApiServer {
         self.shared.faults.clone()
     }
 
+    /// Records what the server is asked, at both doors, until the handle is dropped.
+    pub fn record_requests(&self) -> RequestRecorder {
+        self.shared.recordings.start()
+    }
+
     /// Says where the webhooks behind a Service are. Those of a Service without a route cannot be called.
     pub fn route_service(&self, namespace: &str, name: &str, route: ServiceRoute) {
         self.shared.services.insert(namespace, name, route);
@@ -125,6 +129,11 @@ impl ApiServer {
     /// lists that go on with a token.
     pub fn compact(&self) {
         self.shared.store.compact();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// The newest resource version. A new server starts at the microseconds since 1970 that its clock says.
@@ -139,6 +148,7 @@ impl ApiServer {
 pub struct ApiServerBuilder {
     clock: Option<Arc<dyn Clock>>,
     seed: Option<u64>,
+    authorizer: Arc<dyn Authorizer>,
     limits: Limits,
     bookmark_interval: Duration,
 }
@@ -148,6 +158,7 @@ impl Default for ApiServerBuilder {
         Self {
             clock: None,
             seed: None,
+            authorizer: Arc::new(AlwaysAllow),
             limits: Limits { events_per_prefix: EVENTS_PER_RESOURCE, log_bytes: HISTORY_BYTES },
             bookmark_interval: DEFAULT_BOOKMARK_INTERVAL,
         }
@@ -165,6 +176,12 @@ impl ApiServerBuilder {
     /// Makes UIDs, generated names and timeouts repeat themselves from run to run. Default: random.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
+        self
+    }
+
+    /// Who decides what callers may do. Default: [`AlwaysAllow`].
+    pub fn authorizer(mut self, authorizer: impl Authorizer + 'static) -> Self {
+        self.authorizer = Arc::new(authorizer);
         self
     }
 
@@ -206,7 +223,9 @@ impl ApiServerBuilder {
             settling: Settling::default(),
             expiry: Expiry::default(),
             clock,
-            identity,
+            identity: Arc::new(identity),
+            authorizer: self.authorizer,
+            recordings: Arc::new(Recordings::default()),
             faults: Faults::default(),
             hooks: Hooks::default(),
             services: Services::default(),
@@ -227,7 +246,9 @@ pub(crate) struct Shared {
     pub(crate) settling: Settling,
     pub(crate) expiry: Expiry,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) identity: Identity,
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) authorizer: Arc<dyn Authorizer>,
+    pub(crate) recordings: Arc<Recordings>,
     pub(crate) faults: Faults,
     pub(crate) hooks: Hooks,
     pub(crate) services: Services,

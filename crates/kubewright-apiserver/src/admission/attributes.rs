@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{mutating, validating, warnings::Warnings};
-use crate::{error::Status, kind::Kind, object::Object, server::Shared};
+use super::{mutating, validating};
+use crate::{context::Context, error::Status, kind::Kind, object::Object, server::Shared};
 
 /// One write, as webhooks are told of it.
 ///
@@ -26,7 +26,7 @@ pub(crate) struct Attributes<'a> {
     pub(crate) options: Value,
     /// `None` if the request is about the object as a whole.
     pub(crate) view: Option<&'a dyn View>,
-    pub(crate) warnings: &'a Warnings,
+    pub(crate) context: &'a Context,
 }
 
 /// What is to be done with the object.

@@ -15,10 +15,8 @@ mod rule;
 mod services;
 mod target;
 mod validating;
-mod warnings;
 
 pub(crate) use attributes::{Attributes, Operation, View};
 pub(crate) use hooks::Hooks;
 pub(crate) use services::Services;
 pub use services::{ServiceRoute, WebhookHandler};
-pub(crate) use warnings::Warnings;

@@ -52,7 +52,7 @@ pub(super) async fn ask(
     let answer = Answer::read(&answered, &question.uid, hook.review_version, may_patch)
         .map_err(|reason| Refusal::NoAnswer(format!("received invalid webhook response: {reason}")))?;
     for warning in &answer.warnings {
-        attributes.warnings.add(warning);
+        attributes.context.warnings.add(warning);
     }
     if answer.allowed { Ok(answer) } else { Err(Refusal::Denied(answer.refusal(&hook.name))) }
 }

@@ -47,7 +47,7 @@ impl Question {
             "kind": asked[0], "resource": asked[1],
             "requestKind": requested[0], "requestResource": requested[1],
             "operation": attributes.operation.as_str(),
-            "userInfo": {"username": "admin", "groups": ["system:masters", "system:authenticated"]},
+            "userInfo": attributes.context.user.to_value(),
             "object": show(new)?, "oldObject": show(old)?,
             "dryRun": attributes.dry_run, "options": attributes.options,
         });

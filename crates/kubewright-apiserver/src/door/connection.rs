@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use hyper::{server::conn::http1, service::service_fn};
+use http::Request;
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -19,7 +20,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tower_service::Service;
 use tracing::debug;
 
-use super::service::ApiService;
+use super::{layer::ClientCertificate, service::ApiService};
 
 /// What serves a connection.
 #[derive(Clone)]
@@ -37,8 +38,7 @@ impl Serving {
         }
         let stream = Unstalled::new(stream, self.closing.clone());
         let Some(acceptor) = &self.acceptor else {
-            let service = self.service.clone();
-            return self.serve(stream, service).await;
+            return self.serve(stream, None).await;
         };
         let handshake = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream));
         match self.closing.run_until_cancelled(handshake).await {
@@ -47,16 +47,25 @@ impl Serving {
             Some(Ok(Err(error))) => debug!(%error, "failed to shake hands"),
             Some(Ok(Ok(stream))) => {
                 // Verified by the handshake: nobody gets here with a certificate of another CA.
-                let known = stream.get_ref().1.peer_certificates().is_some();
-                let service = if known { self.service.clone().trusting() } else { self.service.clone() };
-                self.serve(stream, service).await;
+                let certificate = stream.get_ref().1.peer_certificates().map(|_| ClientCertificate);
+                self.serve(stream, certificate).await;
             }
         }
     }
 
     /// Serves requests until the client or the door closes the connection.
-    async fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin, service: ApiService) {
-        let handler = service_fn(move |request| service.clone().call(request));
+    async fn serve(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin,
+        certificate: Option<ClientCertificate>,
+    ) {
+        let service = self.service.clone();
+        let handler = service_fn(move |mut request: Request<Incoming>| {
+            if let Some(certificate) = certificate {
+                request.extensions_mut().insert(certificate);
+            }
+            service.clone().call(request)
+        });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(IDLE_TIMEOUT)

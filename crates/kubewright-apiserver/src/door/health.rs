@@ -2,15 +2,17 @@
 
 use http::{Response, StatusCode};
 
-use crate::wire::{Body, Query, respond};
+use crate::{
+    context::Query,
+    wire::{Body, respond},
+};
 
 /// `/healthz`, `/livez` and `/readyz`, or one check of them. A server that answers is well.
 ///
 /// Source: apiserver `server/healthz.handleRootHealth`.
-pub(super) fn health(endpoint: &str, check: &[&str], query: Option<&str>) -> Option<Response<Body>> {
+pub(super) fn health(endpoint: &str, check: &[&str], query: &Query) -> Option<Response<Body>> {
     let ready_only: &[&str] = if endpoint == "readyz" { &["informer-sync", "shutdown"] } else { &[] };
     let checks = CHECKS.iter().chain(ready_only).copied();
-    let query = Query::parse(query);
     let text = match check {
         [] if query.first("verbose").is_some() => {
             let is_excluded = |name: &str| query.all("exclude").any(|excluded| excluded == name);

@@ -22,9 +22,13 @@ use super::{
     certificates::{CertificateError, Certificates, ServingCertificate},
     connection::Serving,
     kubeconfig::kubeconfig,
-    service::ApiService,
+    layer::InFlight,
+    service::{ApiService, DoorOptions},
 };
-use crate::{auth::Authenticator, server::Shared};
+use crate::{
+    auth::{Authenticator, BearerToken, Everybody, KnownCertificate},
+    server::Shared,
+};
 
 /// How [`ApiServer::listen`](crate::ApiServer::listen) listens.
 #[derive(Debug, Clone)]
@@ -129,13 +133,17 @@ impl Listener {
         };
         let needs_token = options.transport == Transport::Tls || options.token.is_some();
         let token = options.token.map_or_else(random_token, Ok).map_err(ListenError::Token)?;
-        let authenticator =
-            if needs_token { Authenticator::Token(token.clone()) } else { Authenticator::trusting() };
+        let authenticators: Vec<Box<dyn Authenticator>> = if needs_token {
+            vec![Box::new(KnownCertificate), Box::new(BearerToken(token.clone()))]
+        } else {
+            vec![Box::new(Everybody)]
+        };
         let closing = CancellationToken::new();
         if let Some(ca) = &ca {
             shared.root_certificate.send_replace(ca.clone());
         }
-        let service = ApiService::at_a_port(shared, authenticator, closing.clone());
+        let door = DoorOptions { authenticators, in_flight: InFlight::limited(), closing: closing.clone() };
+        let service = ApiService::new(&shared, door);
         let mut task = JoinSet::new();
         task.spawn(accept(listener, Serving { service, acceptor, closing: closing.clone() }));
         Ok(Self { address, transport: options.transport, token, ca, closing, task })

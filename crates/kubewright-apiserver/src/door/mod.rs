@@ -5,8 +5,8 @@
 mod certificates;
 mod connection;
 mod health;
-mod in_flight;
 mod kubeconfig;
+mod layer;
 mod listen;
 mod metrics;
 mod route;
@@ -14,4 +14,5 @@ mod service;
 
 pub use certificates::{CertificateError, ServingCertificate};
 pub use listen::{ListenError, ListenOptions, Listener, Transport};
+pub(crate) use service::DoorOptions;
 pub use service::{ApiService, ServiceError};

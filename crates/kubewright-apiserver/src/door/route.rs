@@ -1,144 +1,144 @@
 //! Which handler a path leads to.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    task::{self, Poll},
+};
 
 use bytes::Bytes;
-use http::{Method, Response, StatusCode, header, request::Parts};
+use futures::future::BoxFuture;
+use http::{HeaderMap, Method, Response, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError};
 use tokio_util::sync::CancellationToken;
+use tower_service::Service;
 
-use super::{health::health, in_flight::InFlight, metrics::metrics};
+use super::{
+    ServiceError,
+    health::health,
+    layer::{Answer, Asked, RequestBody},
+    metrics::metrics,
+};
 use crate::{
-    admission::Warnings,
-    auth::Authenticator,
+    context::{Context, ResourceInfo},
     discovery,
     error::Status,
-    fault::Verdict,
     openapi,
     resource::{self, Call},
     server::Shared,
-    wire::{Accept, Body, Query, RequestInfo, ResourceInfo, Verb, json_response, text_response},
+    wire::{Accept, Body, MAX_BODY_BYTES, json_response, text_response},
 };
 
-/// What a door knows.
+/// Where the walk of a request leads to.
 #[derive(Debug, Clone)]
-pub(super) struct Door {
+pub(super) struct Routes {
     pub(super) shared: Arc<Shared>,
-    pub(super) authenticator: Authenticator,
     /// Fires when the door closes.
     pub(super) closing: CancellationToken,
-    /// `None`: whoever asks limits himself.
-    pub(super) in_flight: Option<InFlight>,
 }
 
-/// Finds the handler of a request and answers it.
-pub(super) async fn route(
-    door: &Door,
-    parts: &Parts,
-    info: RequestInfo,
-    query: Query,
-    body: Bytes,
-    verdict: Verdict,
-) -> Response<Body> {
-    let Some(resource) = info.resource else {
-        return fixed(door, parts, &info.path);
-    };
-    let warnings = Arc::new(Warnings::default());
-    let told = warnings.clone();
-    let request = ResourceRequest { parts, verb: info.verb, resource, query, body, verdict, warnings };
-    let mut response = match request.answer(door).await {
-        Ok(response) => response,
-        // A path that no route leads to is answered by the router, which has never heard of Status.
-        Err(status) if status.code == StatusCode::NOT_FOUND && status.message.is_empty() => not_found(),
-        Err(status) => json_response(&status),
-    };
-    for warning in told.headers() {
-        response.headers_mut().append(header::WARNING, warning);
+impl Service<Asked> for Routes {
+    type Response = Response<Body>;
+    type Error = ServiceError;
+    type Future = BoxFuture<'static, Answer>;
+
+    fn poll_ready(&mut self, _: &mut task::Context<'_>) -> Poll<Result<(), ServiceError>> {
+        Poll::Ready(Ok(()))
     }
-    response
+
+    fn call(&mut self, asked: Asked) -> Self::Future {
+        let routes = self.clone();
+        Box::pin(async move { Ok(routes.answer(asked).await.unwrap_or_else(|status| refused(&status))) })
+    }
 }
 
-struct ResourceRequest<'a> {
-    parts: &'a Parts,
-    verb: Verb,
-    resource: ResourceInfo,
-    query: Query,
-    body: Bytes,
-    verdict: Verdict,
-    warnings: Arc<Warnings>,
-}
-
-impl ResourceRequest<'_> {
-    async fn answer(self, door: &Door) -> Result<Response<Body>, Status> {
-        let registry = door.shared.registry();
-        let (group, version, plural) =
-            (&self.resource.group, &self.resource.version, &self.resource.resource);
+impl Routes {
+    /// Finds the handler of a request and answers it.
+    async fn answer(self, asked: Asked) -> Result<Response<Body>, Status> {
+        let Asked { context, method, headers, body, verdict, .. } = asked;
+        let body = read(body).await?;
+        let Some(resource) = context.info.resource.clone() else {
+            return fixed(&self.shared, &method, &headers, &context);
+        };
+        let registry = self.shared.registry();
+        let ResourceInfo { group, version, resource: plural, .. } = &resource;
         let Some(kind) = registry.find(group, version, plural) else {
             return Err(no_such_path(registry.is_builtin(group)));
         };
-        let accept = Accept::negotiate(&self.parts.headers, &self.query)?;
+        let accept = Accept::negotiate(&headers, &context.query)?;
+        let now = context.clock.now();
         let call = Call {
-            shared: door.shared.clone(),
+            shared: self.shared,
             kind: kind.clone(),
-            verb: self.verb,
-            info: self.resource,
-            headers: self.parts.headers.clone(),
-            query: self.query,
-            body: self.body,
+            context,
+            info: resource,
+            headers,
+            body,
             accept,
-            warnings: self.warnings,
-            closing: door.closing.clone(),
-            cut_after: self.verdict.cut_after,
-            cut: self.verdict.cut,
+            closing: self.closing,
+            cut_after: verdict.cut_after,
+            cut: verdict.cut,
         };
-        let now = door.shared.clock.now();
         call.handle().await.map(|reply| reply.render(accept, now))
     }
 }
 
+async fn read(body: RequestBody) -> Result<Bytes, Status> {
+    match body.collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Status::too_large_body(MAX_BODY_BYTES)),
+        Err(error) => Err(Status::bad_request(format!("failed to read the body: {error}"))),
+    }
+}
+
+/// A path that no route leads to is answered by the router, which has never heard of Status.
+fn refused(status: &Status) -> Response<Body> {
+    if status.code == StatusCode::NOT_FOUND && status.message.is_empty() {
+        // Source: apiserver `routes` over `http.NotFound`.
+        text_response(StatusCode::NOT_FOUND, "404 page not found\n")
+    } else {
+        json_response(status)
+    }
+}
+
 /// Paths that are no resources: health, version, discovery and OpenAPI.
-fn fixed(door: &Door, parts: &Parts, path: &str) -> Response<Body> {
-    let registry = door.shared.registry();
-    let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+fn fixed(
+    shared: &Shared,
+    method: &Method,
+    headers: &HeaderMap,
+    context: &Context,
+) -> Result<Response<Body>, Status> {
+    let registry = shared.registry();
+    let segments: Vec<&str> = context.info.path.trim_matches('/').split('/').collect();
     let is_builtin = match segments.as_slice() {
         ["api", ..] => true,
         ["apis", group, ..] => registry.is_builtin(group),
         _ => false,
     };
-    if !matches!(parts.method, Method::GET | Method::HEAD) {
-        return if is_builtin { json_response(&Status::method_not_allowed()) } else { not_found() };
+    if !matches!(*method, Method::GET | Method::HEAD) {
+        return Err(if is_builtin { Status::method_not_allowed() } else { resource::no_such_path() });
     }
     let found = match segments.as_slice() {
         [""] => Some(discovery::index(&registry)),
-        [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => {
-            health(endpoint, check, parts.uri.query())
-        }
-        ["metrics"] => Some(metrics(&door.shared)),
+        [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => health(endpoint, check, &context.query),
+        ["metrics"] => Some(metrics(shared)),
         [".well-known", "openid-configuration"] => Some(discovery::openid_configuration()),
         ["openid", "v1", "jwks"] => Some(discovery::openid_keys()),
-        ["openapi", "v2"] => Some(openapi::v2(&parts.headers)),
+        ["openapi", "v2"] => Some(openapi::v2(headers)),
         ["version"] => Some(discovery::version()),
         ["openapi", "v3"] => Some(openapi::index(&registry)),
         ["openapi", "v3", "api", version] => openapi::document(&registry, "", version),
         ["openapi", "v3", "apis", group, version] => openapi::document(&registry, group, version),
-        ["api"] => Some(discovery::core(&registry, &parts.headers)),
-        ["apis"] => Some(discovery::groups(&registry, &parts.headers)),
+        ["api"] => Some(discovery::core(&registry, headers)),
+        ["apis"] => Some(discovery::groups(&registry, headers)),
         ["api", version] => discovery::resources(&registry, "", version),
         ["apis", group] => discovery::group(&registry, group),
         ["apis", group, version] => discovery::resources(&registry, group, version),
         _ => None,
     };
-    found.unwrap_or_else(|| match no_such_path(is_builtin) {
-        status if status.message.is_empty() => not_found(),
-        status => json_response(&status),
-    })
+    found.ok_or_else(|| no_such_path(is_builtin))
 }
 
 /// What nothing is served at: below a built-in group a Status, else a path that nobody knows.
 fn no_such_path(is_builtin: bool) -> Status {
     if is_builtin { Status::no_such_resource() } else { resource::no_such_path() }
-}
-
-/// Source: apiserver `routes` over `http.NotFound`.
-fn not_found() -> Response<Body> {
-    text_response(StatusCode::NOT_FOUND, "404 page not found\n")
 }

@@ -1,37 +1,37 @@
 //! The server as a service.
 
 use std::{
-    any::Any,
-    panic::AssertUnwindSafe,
+    error::Error,
+    fmt,
     sync::Arc,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use bytes::Bytes;
-use futures::{FutureExt, future::BoxFuture};
-use http::{HeaderValue, Request, Response, StatusCode, header, request::Parts};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use futures::future::BoxFuture;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Limited};
 use thiserror::Error;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tower::{ServiceBuilder, util::BoxCloneSyncService};
 use tower_service::Service;
-use tracing::error;
 
 use super::{
-    in_flight::InFlight,
-    route::{Door, route},
+    layer::{
+        AuditId, Authentication, Authorization, Deadline, FaultPlan, Impersonation, InFlight, PanicRecovery,
+        Passing, Recording, RequestBody, RequestReading, WarningHeaders,
+    },
+    route::Routes,
 };
 use crate::{
-    auth::{Authenticator, refuse_impersonation},
-    error::Status,
+    auth::Authenticator,
     server::Shared,
-    wire::{Body, MAX_BODY_BYTES, Query, RequestInfo, json_response, text_response},
+    wire::{Body, MAX_BODY_BYTES},
 };
 
 /// The server as a [`Service`] for HTTP requests. Clones are cheap.
-#[derive(Debug, Clone)]
-pub struct ApiService(Door);
+#[derive(Clone)]
+pub struct ApiService(BoxCloneSyncService<Request<RequestBody>, Response<Body>, ServiceError>);
 
 /// Why a request got no answer at all.
 #[derive(Debug, Error)]
@@ -45,134 +45,77 @@ pub enum ServiceError {
     Unreachable,
 }
 
+/// One of the two doors, as far as they differ.
+#[derive(Debug)]
+pub(crate) struct DoorOptions {
+    /// Who finds out who asks, the first one first.
+    pub(crate) authenticators: Vec<Box<dyn Authenticator>>,
+    pub(super) in_flight: InFlight,
+    /// Fires when the door closes.
+    pub(super) closing: CancellationToken,
+}
+
+impl DoorOptions {
+    /// The door in the process, where whoever asks limits himself.
+    pub(crate) fn in_process(authenticators: Vec<Box<dyn Authenticator>>) -> Self {
+        Self { authenticators, in_flight: InFlight::unlimited(), closing: CancellationToken::new() }
+    }
+}
+
 impl ApiService {
-    pub(crate) fn new(shared: Arc<Shared>, authenticator: Authenticator, closing: CancellationToken) -> Self {
-        Self(Door { shared, authenticator, closing, in_flight: None })
-    }
-
-    /// The service behind a port, where strangers may ask for more than there is time for.
-    pub(super) fn at_a_port(
-        shared: Arc<Shared>,
-        authenticator: Authenticator,
-        closing: CancellationToken,
-    ) -> Self {
-        Self(Door { shared, authenticator, closing, in_flight: Some(InFlight::with_defaults()) })
-    }
-
-    /// The same service for a caller whom the connection has made known already.
-    pub(super) fn trusting(mut self) -> Self {
-        self.0.authenticator = Authenticator::trusting();
-        self
+    /// The walk of a request: each layer sees it before those below, and its answer after them.
+    pub(crate) fn new(shared: &Arc<Shared>, door: DoorOptions) -> Self {
+        let walk = ServiceBuilder::new()
+            .layer(Passing(AuditId(shared.identity.clone())))
+            .layer(Passing(PanicRecovery))
+            .layer(Passing(RequestReading(shared.clock.clone())))
+            .layer(Passing(WarningHeaders))
+            .layer(Passing(Authentication(door.authenticators.into())))
+            .layer(Passing(Impersonation))
+            .layer(Passing(door.in_flight))
+            .layer(Passing(Recording(shared.recordings.clone())))
+            .layer(Passing(Authorization(shared.authorizer.clone())))
+            .layer(Passing(FaultPlan(shared.faults.clone())))
+            .layer(Passing(Deadline))
+            .service(Routes { shared: shared.clone(), closing: door.closing });
+        Self(BoxCloneSyncService::new(walk))
     }
 }
 
 impl<B> Service<Request<B>> for ApiService
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     type Response = Response<Body>;
     type Error = ServiceError;
     type Future = BoxFuture<'static, Result<Response<Body>, ServiceError>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ServiceError>> {
-        Poll::Ready(Ok(()))
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ServiceError>> {
+        self.0.poll_ready(context)
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let door = self.0.clone();
-        Box::pin(async move {
-            let (parts, body) = request.into_parts();
-            let audit_id = HeaderValue::try_from(door.shared.identity.audit_id());
-            let answered = AssertUnwindSafe(answer(door, parts, body)).catch_unwind().await;
-            let mut response = answered.unwrap_or_else(|panic| Ok(panicked(&*panic)))?;
-            if let Ok(audit_id) = audit_id {
-                response.headers_mut().insert("audit-id", audit_id);
-            }
-            Ok(response)
-        })
+        self.0.call(request.map(|body| Limited::new(body, MAX_BODY_BYTES).boxed_unsync()))
     }
 }
 
-/// Source: apiserver `filters.WithPanicRecovery`.
-fn panicked(panic: &(dyn Any + Send)) -> Response<Body> {
-    let message = panic.downcast_ref::<String>().map(String::as_str);
-    let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
-    error!(panic = message, "a request ended in a panic");
-    let text = "This request caused apiserver to panic. Look in the logs for details.\n";
-    text_response(StatusCode::INTERNAL_SERVER_ERROR, text)
-}
-
-/// Source: apiserver `filters.tooManyRequests`.
-fn too_many_requests() -> Response<Body> {
-    let text = "Too many requests, please try again later.\n";
-    let mut response = text_response(StatusCode::TOO_MANY_REQUESTS, text);
-    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    response
-}
-
-/// The walk of one request: the token, its turn, the fault plan, the body, the handler.
-async fn answer<B>(door: Door, parts: Parts, body: B) -> Result<Response<Body>, ServiceError>
-where
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let query = Query::parse(parts.uri.query());
-    let info = RequestInfo::read(&parts.method, parts.uri.path(), &query).with_headers(&parts.headers);
-    if let Err(status) = door.authenticator.check(&info.path, &parts.headers) {
-        return Ok(json_response(&status));
-    }
-    if let Err(status) = refuse_impersonation(&parts.headers) {
-        return Ok(json_response(&status));
-    }
-    let admitted = door.in_flight.as_ref().map(|limit| limit.admit(&info));
-    if matches!(admitted, Some(None)) {
-        return Ok(too_many_requests());
-    }
-    let verdict = door.shared.faults.judge(&info);
-    if !verdict.delay.is_zero() {
-        tokio::time::sleep(verdict.delay).await;
-    }
-    if verdict.unreachable {
-        return Err(ServiceError::Unreachable);
-    }
-    if let Some(status) = &verdict.respond {
-        return Ok(json_response(status));
-    }
-    let body = match read(body).await {
-        Ok(body) => body,
-        Err(status) => return Ok(json_response(&status)),
-    };
-    let lose_answer = verdict.lose_answer;
-    let response = route(&door, &parts, info, query, body, verdict).await;
-    if lose_answer { Err(ServiceError::AnswerLost) } else { Ok(response) }
-}
-
-async fn read<B>(body: B) -> Result<Bytes, Status>
-where
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    match timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY_BYTES).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Status::too_large_body(MAX_BODY_BYTES)),
-        Ok(Err(error)) => Err(Status::bad_request(format!("failed to read the body: {error}"))),
-        Err(_) => Err(Status::timeout("request did not complete within the allotted timeout")),
+impl fmt::Debug for ApiService {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ApiService")
     }
 }
-
-/// How long a client may take to send a body.
-///
-/// Source: apiserver `--request-timeout`, which the whole request has.
-const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use futures::future::join_all;
+    use http::{StatusCode, header};
     use http_body_util::Full;
 
     use super::*;
-    use crate::{ApiServer, Fault};
+    use crate::{ApiServer, Fault, auth::Everybody};
 
     fn get() -> Request<Full<Bytes>> {
         Request::get("/api/v1/namespaces/default").body(Full::default()).unwrap()
@@ -182,8 +125,11 @@ mod tests {
     async fn more_requests_than_there_is_time_for_are_asked_to_come_again() {
         let server = ApiServer::builder().build();
         server.faults().add(Fault::delay(Duration::from_secs(5)).always());
-        let shared = server.service().0.shared;
-        let mut port = ApiService::at_a_port(shared, Authenticator::trusting(), CancellationToken::new());
+        let door = DoorOptions {
+            in_flight: InFlight::limited(),
+            ..DoorOptions::in_process(vec![Box::new(Everybody)])
+        };
+        let mut port = ApiService::new(server.shared(), door);
         let handled = join_all((0..400).map(|_| port.clone().call(get())));
         let one_more = async {
             tokio::time::sleep(Duration::from_secs(1)).await;

@@ -142,6 +142,14 @@ impl Status {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message).about(kind, name)
     }
 
+    /// 403 of a path that is no resource.
+    ///
+    /// Source: apimachinery `errors.NewForbidden` without a resource.
+    pub(crate) fn forbidden_path(cause: &str) -> Self {
+        let status = Self::new(StatusCode::FORBIDDEN, "Forbidden", format!("forbidden: {cause}"));
+        Self { empty_details: true, ..status }
+    }
+
     pub(crate) fn unsupported_media_type(accepted: &[&str]) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {}",

@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    context::{RequestInfo, Verb},
     error::Status,
-    wire::{RequestInfo, Verb},
 };
 
 /// The plan of faults of one server. Clones share it.
@@ -308,7 +308,7 @@ mod tests {
 
     fn request(path: &str) -> RequestInfo {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        RequestInfo::read(&Method::GET, path, &crate::wire::Query::parse(Some(query)))
+        RequestInfo::read(&Method::GET, path, &crate::context::Query::parse(Some(query)))
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl<'a> Asked<'a> {
     }
 
     fn attributes<'b>(&'b self, name: &'b str) -> Attributes<'b> {
-        let Call { shared, kind, info, warnings, .. } = self.call;
+        let Call { shared, kind, info, context, .. } = self.call;
         Attributes {
             shared,
             kind,
@@ -97,7 +97,7 @@ impl<'a> Asked<'a> {
             dry_run: self.dry_run,
             options: self.options.clone(),
             view: self.scale.as_ref().map(|paths| paths as &dyn View),
-            warnings,
+            context,
         }
     }
 }
@@ -105,12 +105,12 @@ impl<'a> Asked<'a> {
 fn write_options(call: &Call, operation: Operation, dry_run: bool) -> Value {
     let kind = match operation {
         Operation::Create => "CreateOptions",
-        _ if call.verb.as_str() == "patch" => "PatchOptions",
+        _ if call.context.info.verb.as_str() == "patch" => "PatchOptions",
         _ => "UpdateOptions",
     };
     let mut options = json!({"kind": kind, "apiVersion": "meta.k8s.io/v1"});
     for name in ["fieldManager", "fieldValidation"] {
-        let value = call.query.text(name);
+        let value = call.context.query.text(name);
         if !value.is_empty() {
             options[name] = value.into();
         }

@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Expiry, create, delete, list, patch, scale, update, watch};
 use crate::{
-    admission::Warnings,
+    context::{Context, ResourceInfo, Verb},
     error::Status,
     kind::{Kind, Subresource},
     object::{Document, Object},
     server::Shared,
     storage::Key,
-    wire::{Accept, Query, Reply, ResourceInfo, Verb, resource_version},
+    wire::{Accept, Reply, resource_version},
 };
 
 /// One request to a resource.
@@ -22,14 +22,11 @@ use crate::{
 pub(crate) struct Call {
     pub(crate) shared: Arc<Shared>,
     pub(crate) kind: Arc<Kind>,
-    pub(crate) verb: Verb,
+    pub(crate) context: Context,
     pub(crate) info: ResourceInfo,
     pub(crate) headers: HeaderMap,
-    pub(crate) query: Query,
     pub(crate) body: Bytes,
     pub(crate) accept: Accept,
-    /// What the client is told beside the answer.
-    pub(crate) warnings: Arc<Warnings>,
     /// Fires when the door closes; watches end then.
     pub(crate) closing: CancellationToken,
     /// After how many events the fault plan cuts a watch.
@@ -47,14 +44,14 @@ impl Call {
             name => Some(self.kind.subresource(name).cloned().ok_or_else(|| self.no_such_subresource())?),
         };
         let verbs = subresource.as_ref().map_or(self.kind.verbs, Subresource::verbs);
-        if !verbs.contains(&self.verb.as_str()) {
+        if !verbs.contains(&self.context.info.verb.as_str()) {
             return Err(self.no_such_method());
         }
         self.check_name()?;
         if Expiry::concerns(&self.kind) {
             self.shared.expiry.remove_due(&self.shared.store, &self.kind);
         }
-        match (self.verb, subresource) {
+        match (self.context.info.verb, subresource) {
             (Verb::Get, None | Some(Subresource::Status)) => self.get().await,
             (Verb::List, None) => list::list(&self).await,
             (Verb::Watch, None) => watch::watch(self).await,
@@ -91,7 +88,7 @@ impl Call {
     /// # Errors
     /// 500 for text that is no version, as upstream answers outside of lists.
     pub(super) fn single_version(&self) -> Result<Option<u64>, Status> {
-        let parsed = resource_version(&self.query.text("resourceVersion"));
+        let parsed = resource_version(&self.context.query.text("resourceVersion"));
         parsed.map_err(|error| Status::new(StatusCode::INTERNAL_SERVER_ERROR, "", error))
     }
 
@@ -118,7 +115,7 @@ impl Call {
     /// The path has a namespace if the kind has one; without it, only collections are read.
     fn check_scope(&self) -> Result<(), Status> {
         let (namespace, name) = (!self.info.namespace.is_empty(), !self.info.name.is_empty());
-        let reads_all = matches!(self.verb, Verb::List | Verb::Watch);
+        let reads_all = matches!(self.context.info.verb, Verb::List | Verb::Watch);
         match (self.kind.is_namespaced(), namespace) {
             (true, true) | (false, false) => Ok(()),
             // The path of a namespace is one in a namespace.
@@ -133,11 +130,11 @@ impl Call {
     /// Writes to one object name it in the path, and what makes one does not.
     fn check_name(&self) -> Result<(), Status> {
         let named = !self.info.name.is_empty();
-        let wants_name = matches!(self.verb, Verb::Update | Verb::Patch);
+        let wants_name = matches!(self.context.info.verb, Verb::Update | Verb::Patch);
         match (self.kind.is_custom, named) {
             (true, false) if wants_name => Err(Status::bad_request("name must be provided")),
             (false, false) if wants_name => Err(Status::method_not_allowed()),
-            (false, true) if self.verb == Verb::Create => Err(Status::method_not_allowed()),
+            (false, true) if self.context.info.verb == Verb::Create => Err(Status::method_not_allowed()),
             _ => Ok(()),
         }
     }
@@ -157,7 +154,7 @@ impl Call {
 
     fn no_such_method(&self) -> Status {
         if self.kind.is_custom {
-            Status::method_not_supported(&self.kind, self.verb.as_str())
+            Status::method_not_supported(&self.kind, self.context.info.verb.as_str())
         } else {
             Status::method_not_allowed()
         }

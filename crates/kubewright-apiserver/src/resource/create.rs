@@ -18,7 +18,7 @@ use crate::{
 
 /// `POST`: makes an object.
 pub(super) async fn create(call: &Call) -> Result<Reply, Status> {
-    let options = WriteOptions::of_create(&call.query)?;
+    let options = WriteOptions::of_create(&call.context.query)?;
     let object = call.decode()?;
     let document = create_object(call, object, options).await?;
     Ok(Reply::object(StatusCode::CREATED, &call.kind, document))

@@ -15,7 +15,7 @@ use crate::{
 
 /// `DELETE` of one object.
 pub(super) async fn delete(call: &Call) -> Result<Reply, Status> {
-    let options = DeleteOptions::read(&call.headers, &call.body, &call.query)?;
+    let options = DeleteOptions::read(&call.headers, &call.body, &call.context.query)?;
     let kind = &call.kind;
     match delete_admitted(call, &call.key(), &call.info.name, &options).await? {
         Deletion::Pending(document) => Ok(Reply::object(StatusCode::OK, kind, document)),
@@ -36,9 +36,9 @@ pub(super) async fn delete(call: &Call) -> Result<Reply, Status> {
 ///
 /// Source: apiserver `handlers.DeleteCollection`, `registry.Store.DeleteCollection`.
 pub(super) async fn delete_collection(call: &Call) -> Result<Reply, Status> {
-    let named = ListOptions::of_list(&call.query)?;
+    let named = ListOptions::of_list(&call.context.query)?;
     let filter = list::Filter::read(call, &named)?;
-    let options = DeleteOptions::of_collection(&call.headers, &call.body, &call.query)?;
+    let options = DeleteOptions::of_collection(&call.headers, &call.body, &call.context.query)?;
     let mut list = list::page(call, &named, &filter).await?;
     let mut deleted = Vec::new();
     for document in list.documents {

@@ -18,7 +18,7 @@ use crate::{
 ///
 /// Source: apiserver `registry.Store.ListPredicate`, `storage/etcd3.store.GetList`.
 pub(super) async fn list(call: &Call) -> Result<Reply, Status> {
-    let options = ListOptions::of_list(&call.query)?;
+    let options = ListOptions::of_list(&call.context.query)?;
     let filter = Filter::read(call, &options)?;
     page(call, &options, &filter).await.map(Reply::List)
 }

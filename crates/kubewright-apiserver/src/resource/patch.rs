@@ -43,7 +43,7 @@ impl Patch {
     /// Source: apiserver `handlers.PatchResource`.
     pub(super) fn read(call: &Call) -> Result<(Self, WriteOptions), Status> {
         let kind = patch_type(&call.headers)?;
-        let options = WriteOptions::of_patch(&call.query)?;
+        let options = WriteOptions::of_patch(&call.context.query)?;
         let patch = match kind {
             PatchType::Json => Self::Json(JsonPatch::read(&call.body).map_err(refusal)?),
             PatchType::Merge => Self::Merge(read_merge_patch(&call.body)?),

@@ -31,7 +31,7 @@ pub(super) fn get(call: &Call, paths: &Paths) -> Result<Reply, Status> {
 
 /// `PUT …/scale`.
 pub(super) async fn update(call: &Call, paths: &Paths) -> Result<Reply, Status> {
-    let options = WriteOptions::of_update(&call.query)?;
+    let options = WriteOptions::of_update(&call.context.query)?;
     let sent = decode_scale(&call.headers, &call.body)?;
     write(call, paths, options, |_| Ok(sent.clone())).await
 }

@@ -25,7 +25,7 @@ pub(super) enum Part {
 
 /// `PUT`: replaces an object or one part of it.
 pub(super) async fn update(call: &Call, part: Part) -> Result<Reply, Status> {
-    let options = WriteOptions::of_update(&call.query)?;
+    let options = WriteOptions::of_update(&call.context.query)?;
     let mut sent = call.decode()?;
     check_place(call, &mut sent)?;
     let missing = call.shared.store.get(&call.kind.prefix, &call.key()).is_none();

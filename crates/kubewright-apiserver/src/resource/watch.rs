@@ -28,7 +28,7 @@ use crate::{
 ///
 /// Source: apiserver `handlers.serveWatchHandler`, `storage/cacher`.
 pub(super) async fn watch(call: Call) -> Result<Reply, Status> {
-    let options = ListOptions::of_watch(&call.query)?;
+    let options = ListOptions::of_watch(&call.context.query)?;
     let filter = Filter::read(&call, &options)?;
     let wanted = call.single_version()?.filter(|version| *version > 0);
     let initial_events = options.send_initial_events.unwrap_or(wanted.is_none());

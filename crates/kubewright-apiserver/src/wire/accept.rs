@@ -2,8 +2,10 @@
 
 use http::{HeaderMap, header};
 
-use super::query::Query;
-use crate::error::{FieldError, Status};
+use crate::{
+    context::Query,
+    error::{FieldError, Status},
+};
 
 /// The form and the encoding of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

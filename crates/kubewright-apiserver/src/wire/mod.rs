@@ -7,9 +7,7 @@ mod content;
 mod json_path;
 mod options;
 mod protobuf;
-mod query;
 mod reply;
-mod request;
 mod table;
 
 pub(crate) use accept::{Accept, Form, clauses};
@@ -20,7 +18,5 @@ pub(crate) use content::{
 pub(crate) use options::{
     DeleteOptions, ListOptions, Preconditions, VersionMatch, WriteOptions, resource_version,
 };
-pub(crate) use query::Query;
 pub(crate) use reply::{List, Reply, json_response, metadata_only, respond, text_response};
-pub use request::{RequestInfo, ResourceInfo, Verb};
 pub(crate) use table::Table;

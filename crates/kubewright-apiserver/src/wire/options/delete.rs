@@ -4,10 +4,11 @@ use http::HeaderMap;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    context::Query,
     error::{FieldError, Status},
     kind::Propagation,
     object::Struct,
-    wire::{content::decode_delete_options, query::Query},
+    wire::content::decode_delete_options,
 };
 
 /// Options of a deletion.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::{
+    context::Query,
     error::{FieldError, Status, strconv},
     selector::LabelSelector,
-    wire::query::Query,
 };
 
 /// Options of list, watch and deletecollection.

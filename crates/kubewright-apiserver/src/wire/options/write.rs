@@ -1,8 +1,8 @@
 //! Options of create, update and patch.
 
 use crate::{
+    context::Query,
     error::{FieldError, Status, strconv},
-    wire::query::Query,
 };
 
 /// Options of create, update and patch.

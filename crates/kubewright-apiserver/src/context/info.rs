@@ -6,6 +6,7 @@ use http::{HeaderMap, Method, header};
 use percent_encoding::percent_decode_str;
 
 use super::query::Query;
+use crate::error::Named;
 
 /// What a request asks for, read from its method, path and query.
 ///
@@ -41,6 +42,21 @@ pub struct ResourceInfo {
     pub namespace: String,
     /// The name of the object.
     pub name: String,
+}
+
+impl Named for ResourceInfo {
+    fn group(&self) -> &str {
+        &self.group
+    }
+
+    fn plural(&self) -> &str {
+        &self.resource
+    }
+
+    /// Not known to who has only read the path.
+    fn kind(&self) -> &'static str {
+        ""
+    }
 }
 
 /// What a request does.

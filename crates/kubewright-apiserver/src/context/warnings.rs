@@ -1,11 +1,13 @@
 //! What a client is told beside its answer.
 
+use std::sync::Arc;
+
 use http::HeaderValue;
 use parking_lot::Mutex;
 
-/// Warnings for the client of one request.
-#[derive(Debug, Default)]
-pub(crate) struct Warnings(Mutex<Vec<String>>);
+/// Warnings for the client of one request. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Warnings(Arc<Mutex<Vec<String>>>);
 
 impl Warnings {
     /// Adds one, unless it is there already.
