@@ -7,16 +7,15 @@ use kube::Client;
 use tokio::sync::watch;
 
 use crate::{
-    admission::{Hooks, ServiceRoute, Services},
+    admission::ServiceRoute,
     auth::{AlwaysAllow, Authorizer, Everybody, Recordings, RequestRecorder},
     clock::{Clock, SystemClock, VirtualClock},
     controllers::{Controllers, RunningControllers},
-    door::{ApiService, DoorOptions, ListenError, ListenOptions, Listener},
+    door::{ApiService, DoorOptions, ListenError, ListenOptions, Listener, Shared},
     fault::Faults,
     identity::Identity,
-    kind::{Kinds, Registry},
-    resource::{Expiry, ServiceAddresses, Settling, bootstrap},
-    storage::{Limits, Store},
+    registry::{Cluster, ClusterOptions},
+    storage::Limits,
 };
 
 /// A Kubernetes API server.
@@ -100,12 +99,12 @@ impl ApiServer {
     pub async fn start_controllers(&self, controllers: Controllers) -> RunningControllers {
         let client = Client::new(self.service(), "default");
         let root_certificate = self.shared.root_certificate.subscribe();
-        RunningControllers::start(&client, &self.shared.clock, root_certificate, controllers)
+        RunningControllers::start(&client, &self.shared.cluster.clock, root_certificate, controllers)
     }
 
     /// What the server takes the time from: for whatever else in a test has to agree with its timestamps.
     pub fn clock(&self) -> Arc<dyn Clock> {
-        self.shared.clock.clone()
+        self.shared.cluster.clock.clone()
     }
 
     /// The plan of faults.
@@ -120,7 +119,7 @@ impl ApiServer {
 
     /// Says where the webhooks behind a Service are. Those of a Service without a route cannot be called.
     pub fn route_service(&self, namespace: &str, name: &str, route: ServiceRoute) {
-        self.shared.services.insert(namespace, name, route);
+        self.shared.cluster.admission.route_service(namespace, name, route);
     }
 
     /// Forgets the history of all resources, as etcd does every five minutes.
@@ -128,7 +127,7 @@ impl ApiServer {
     /// Watches that are not up to date, and those that start from an older version, get 410 `Expired`; so do
     /// lists that go on with a token.
     pub fn compact(&self) {
-        self.shared.store.compact();
+        self.shared.cluster.store.compact();
     }
 
     #[cfg(test)]
@@ -138,7 +137,7 @@ impl ApiServer {
 
     /// The newest resource version. A new server starts at the microseconds since 1970 that its clock says.
     pub fn resource_version(&self) -> u64 {
-        self.shared.store.revision()
+        self.shared.cluster.store.revision()
     }
 }
 
@@ -217,61 +216,21 @@ impl ApiServerBuilder {
             None => Arc::new(SystemClock),
             Some(_) => Arc::new(VirtualClock::starting_at(SEEDED_EPOCH)),
         });
-        let shared = Arc::new(Shared {
-            store: Store::new(self.limits, first_revision(clock.now())),
-            kinds: Kinds::new(),
-            settling: Settling::default(),
-            expiry: Expiry::default(),
+        let cluster = Cluster::new(ClusterOptions {
+            limits: self.limits,
             clock,
-            identity: Arc::new(identity),
+            identity,
+            bookmark_interval: self.bookmark_interval,
+        });
+        let shared = Arc::new(Shared {
+            cluster: Arc::new(cluster),
             authorizer: self.authorizer,
             recordings: Arc::new(Recordings::default()),
             faults: Faults::default(),
-            hooks: Hooks::default(),
-            services: Services::default(),
-            addresses: ServiceAddresses::default(),
-            bookmark_interval: self.bookmark_interval,
             root_certificate: watch::Sender::default(),
         });
-        bootstrap(&shared);
         ApiServer { shared }
     }
-}
-
-/// What all requests share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) store: Store,
-    pub(crate) kinds: Kinds,
-    pub(crate) settling: Settling,
-    pub(crate) expiry: Expiry,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) identity: Arc<Identity>,
-    pub(crate) authorizer: Arc<dyn Authorizer>,
-    pub(crate) recordings: Arc<Recordings>,
-    pub(crate) faults: Faults,
-    pub(crate) hooks: Hooks,
-    pub(crate) services: Services,
-    pub(crate) addresses: ServiceAddresses,
-    pub(crate) bookmark_interval: Duration,
-    /// The certificate, in PEM, of the CA of the last door that was opened; empty before.
-    pub(crate) root_certificate: watch::Sender<String>,
-}
-
-impl Shared {
-    /// The kinds that are served. Definitions that were written before this call are among them.
-    pub(crate) fn registry(&self) -> Arc<Registry> {
-        self.kinds.caught_up(&self.store)
-    }
-}
-
-/// The revision of a new server: microseconds since 1970.
-///
-/// A client may outlive the server, which forgets everything, and bring versions of its predecessor. They have to
-/// be of the past, or the client waits for a future that it has already seen. No server makes a revision each
-/// microsecond, so that a later one starts beyond all of them.
-fn first_revision(now: Timestamp) -> u64 {
-    u64::try_from(now.as_microsecond()).unwrap_or_default().max(1)
 }
 
 const EVENTS_PER_RESOURCE: usize = 10_000;
@@ -304,10 +263,10 @@ mod tests {
     #[tokio::test]
     async fn what_cannot_be_read_from_the_store_is_neither_empty_nor_deleted() {
         let server = ApiServer::builder().build();
-        let kind = server.shared.registry().find("", "v1", "configmaps").unwrap().clone();
+        let kind = server.shared.cluster.served().find("", "v1", "configmaps").unwrap().clone();
         let key = Key::new("default", "broken");
         let draft = Draft::new(br#"{"metadata":{"resourceVersion":""},"data":["#.to_vec(), 32, 12..34);
-        server.shared.store.create(&kind.prefix, &key, &draft, &[]).unwrap();
+        server.shared.cluster.store.create(&kind.prefix, &key, &draft, &[]).unwrap();
 
         for (method, path, table) in [
             (Method::DELETE, "/broken", false),
@@ -320,10 +279,10 @@ mod tests {
                 (code, &status["reason"]),
                 (StatusCode::INTERNAL_SERVER_ERROR, &"InternalError".into())
             );
-            assert!(server.shared.store.get(&kind.prefix, &key).is_some());
+            assert!(server.shared.cluster.store.get(&kind.prefix, &key).is_some());
         }
         let unread = "/broken?ignoreStoreReadErrorWithClusterBreakingPotential=true";
         assert_eq!(ask(&server, Method::DELETE, unread, false).await.0, StatusCode::OK);
-        assert!(server.shared.store.get(&kind.prefix, &key).is_none());
+        assert!(server.shared.cluster.store.get(&kind.prefix, &key).is_none());
     }
 }

@@ -77,9 +77,32 @@ fn every_room_and_file_that_is_named_exists() {
 /// Rooms of one crate that use each other, however long the way round. Tests may use what they like.
 #[test]
 fn rooms_have_no_circles() {
-    let uses = uses_of_rooms(&root().join("crates/kubewright/src"));
-    let circles: Vec<_> = uses.keys().filter(|room| reachable(&uses, room).contains(*room)).collect();
-    assert_eq!(circles, [""; 0], "rooms that use themselves by way of others: {uses:#?}");
+    for name in ["kubewright", "kubewright-apiserver"] {
+        let uses = uses_of_rooms(&root().join("crates").join(name).join("src"));
+        let circles: Vec<_> = uses.keys().filter(|room| reachable(&uses, room).contains(*room)).collect();
+        assert_eq!(circles, [""; 0], "rooms of {name} that use themselves by way of others: {uses:#?}");
+    }
+}
+
+/// What some rooms of the API server are there to be without.
+#[test]
+fn rooms_have_not_heard_of_what_is_above_them() {
+    let uses = uses_of_rooms(&root().join("crates/kubewright-apiserver/src"));
+    let knows = |room: &str, other: &str| reachable(&uses, room).contains(other);
+    for (room, others) in [
+        ("error", &["object", "kind", "context"][..]),
+        ("object", &["kind", "storage", "wire"]),
+        ("storage", &["kind", "context", "wire"]),
+        ("kind", &["context", "registry", "wire"]),
+        ("auth", &["wire", "registry", "endpoint"]),
+        ("registry", &["wire", "endpoint", "auth", "door"]),
+        ("endpoint", &["door", "auth", "server"]),
+        ("controllers", &["registry", "storage"]),
+    ] {
+        assert!(uses.contains_key(room), "{room} is a room");
+        let known: Vec<_> = others.iter().filter(|other| knows(room, other)).collect();
+        assert_eq!(known, [&""; 0], "what {room} has heard of: {uses:#?}");
+    }
 }
 
 #[test]
@@ -118,7 +141,8 @@ fn uses_of_rooms(src: &Path) -> Uses {
     for file in rust_files(src) {
         let room = file.strip_prefix(src).unwrap().components().next().unwrap();
         let room = room.as_os_str().to_str().unwrap().trim_end_matches(".rs").to_owned();
-        if !matches!(&*room, "lib" | "prelude") {
+        // What a program is made of is a crate of its own.
+        if !matches!(&*room, "lib" | "prelude" | "program") {
             let mut used = rooms_in(&fs::read_to_string(&file).unwrap());
             used.remove(&room);
             uses.entry(room).or_default().extend(used);

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{mutating, validating};
-use crate::{context::Context, error::Status, kind::Kind, object::Object, server::Shared};
+use super::{hooks::Admission, mutating, validating};
+use crate::{context::Context, error::Status, kind::Kind, object::Object};
 
 /// One write, as webhooks are told of it.
 ///
 /// Source: apiserver `admission.Attributes`.
 #[derive(Clone)]
 pub(crate) struct Attributes<'a> {
-    pub(crate) shared: &'a Shared,
+    pub(crate) admission: &'a Admission,
     /// The resource, in the version that the client uses.
     pub(crate) kind: &'a Arc<Kind>,
     pub(crate) operation: Operation,
@@ -23,7 +23,7 @@ pub(crate) struct Attributes<'a> {
     pub(crate) subresource: &'a str,
     pub(crate) dry_run: bool,
     /// `CreateOptions` and the like.
-    pub(crate) options: Value,
+    pub(crate) options: &'a Value,
     /// `None` if the request is about the object as a whole.
     pub(crate) view: Option<&'a dyn View>,
     pub(crate) context: &'a Context,

@@ -4,12 +4,19 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use super::hook::Hook;
-use crate::{object::Object, storage::Store};
+use super::{
+    hook::Hook,
+    services::{ServiceRoute, Services},
+};
+use crate::{identity::Identity, kind::Kinds, object::Object, storage::Store};
 
-/// The webhooks that are configured. They are read off the store, and never told.
-#[derive(Debug, Default)]
-pub(crate) struct Hooks {
+/// The webhooks that are configured, and what it takes to ask them. They are read off the store, and never told.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    pub(super) store: Store,
+    pub(super) kinds: Arc<Kinds>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) services: Services,
     mutating: Kept,
     validating: Kept,
 }
@@ -22,19 +29,29 @@ struct Kept {
     catching_up: Mutex<()>,
 }
 
-impl Hooks {
+impl Admission {
+    pub(crate) fn new(store: Store, kinds: Arc<Kinds>, identity: Arc<Identity>) -> Self {
+        let (services, mutating, validating) = Default::default();
+        Self { store, kinds, identity, services, mutating, validating }
+    }
+
+    /// Says where the webhooks behind a Service are.
+    pub(crate) fn route_service(&self, namespace: &str, name: &str, route: ServiceRoute) {
+        self.services.insert(namespace, name, route);
+    }
+
+    /// Whether there is any webhook.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.mutating().is_empty() || !self.validating().is_empty()
+    }
+
     /// The mutating webhooks, in the order in which they are called.
-    pub(super) fn mutating(&self, store: &Store) -> Arc<[Hook]> {
-        self.mutating.caught_up(store, MUTATING)
+    pub(super) fn mutating(&self) -> Arc<[Hook]> {
+        self.mutating.caught_up(&self.store, MUTATING)
     }
 
-    /// Whether there is any.
-    pub(crate) fn is_any(&self, store: &Store) -> bool {
-        !self.mutating(store).is_empty() || !self.validating(store).is_empty()
-    }
-
-    pub(super) fn validating(&self, store: &Store) -> Arc<[Hook]> {
-        self.validating.caught_up(store, VALIDATING)
+    pub(super) fn validating(&self) -> Arc<[Hook]> {
+        self.validating.caught_up(&self.store, VALIDATING)
     }
 }
 

@@ -44,9 +44,9 @@ fn version_in_rules(attributes: &Attributes<'_>, hook: &Hook) -> Option<Arc<Kind
     if hook.match_policy == MatchPolicy::Exact {
         return None;
     }
-    let registry = attributes.shared.registry();
+    let served = attributes.admission.kinds.caught_up(&attributes.admission.store);
     let has_subresource = |other: &Kind| subresource.is_empty() || other.subresource(subresource).is_some();
-    let mut others = registry.all().map(|(_, other)| other).filter(|other| other.prefix == kind.prefix);
+    let mut others = served.all().map(|(_, other)| other).filter(|other| other.prefix == kind.prefix);
     others.find(|other| has_subresource(other) && is_named(other)).cloned()
 }
 
@@ -70,7 +70,7 @@ fn is_namespace_selected(
         return Ok(selector.selects(new.metadata().get("labels")));
     }
     let name = attributes.namespace;
-    let stored = attributes.shared.store.get("/namespaces", &Key::new("", name));
+    let stored = attributes.admission.store.get("/namespaces", &Key::new("", name));
     let namespace = Object::decode(&stored.ok_or_else(|| Status::namespace_not_found(name))?)?;
     Ok(selector.selects(namespace.metadata().get("labels")))
 }

@@ -17,6 +17,5 @@ mod target;
 mod validating;
 
 pub(crate) use attributes::{Attributes, Operation, View};
-pub(crate) use hooks::Hooks;
-pub(crate) use services::Services;
+pub(crate) use hooks::Admission;
 pub use services::{ServiceRoute, WebhookHandler};

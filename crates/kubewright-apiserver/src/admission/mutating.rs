@@ -15,7 +15,7 @@ pub(super) async fn run(
     old: Option<&Object>,
     mut new: Option<&mut Object>,
 ) -> Result<(), Status> {
-    let hooks = attributes.shared.hooks.mutating(&attributes.shared.store);
+    let hooks = attributes.admission.mutating();
     let (mut called, mut again, mut is_changed) = (BTreeSet::new(), BTreeSet::new(), false);
     for is_first_round in [true, false] {
         for (index, hook) in hooks.iter().enumerate() {

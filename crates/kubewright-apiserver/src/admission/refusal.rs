@@ -48,7 +48,8 @@ pub(super) async fn ask(
     }
     let question = Question::new(attributes, hook, kind, old, new).map_err(Refusal::Denied)?;
     let body = question.body.to_string().into_bytes();
-    let answered = caller::ask(&attributes.shared.services, hook, body).await.map_err(Refusal::NoAnswer)?;
+    let answered =
+        caller::ask(&attributes.admission.services, hook, body).await.map_err(Refusal::NoAnswer)?;
     let answer = Answer::read(&answered, &question.uid, hook.review_version, may_patch)
         .map_err(|reason| Refusal::NoAnswer(format!("received invalid webhook response: {reason}")))?;
     for warning in &answer.warnings {

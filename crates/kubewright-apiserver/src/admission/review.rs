@@ -38,7 +38,7 @@ impl Question {
         old: Option<&Object>,
         new: Option<&Object>,
     ) -> Result<Self, Status> {
-        let uid = attributes.shared.identity.uid();
+        let uid = attributes.admission.identity.uid();
         let show =
             |object: Option<&Object>| object.map_or(Ok(Value::Null), |object| attributes.show(kind, object));
         let (asked, requested) = (names(attributes, kind), names(attributes, attributes.kind));

@@ -32,10 +32,10 @@ pub type WebhookHandler = Arc<dyn Fn(Request<Bytes>) -> BoxFuture<'static, Respo
 
 /// The routes of a server.
 #[derive(Debug, Default)]
-pub(crate) struct Services(RwLock<HashMap<(String, String), ServiceRoute>>);
+pub(super) struct Services(RwLock<HashMap<(String, String), ServiceRoute>>);
 
 impl Services {
-    pub(crate) fn insert(&self, namespace: &str, name: &str, route: ServiceRoute) {
+    pub(super) fn insert(&self, namespace: &str, name: &str, route: ServiceRoute) {
         self.0.write().insert((namespace.to_owned(), name.to_owned()), route);
     }
 

@@ -13,7 +13,7 @@ pub(super) async fn run(
     old: Option<&Object>,
     new: Option<&Object>,
 ) -> Result<(), Status> {
-    let hooks = attributes.shared.hooks.validating(&attributes.shared.store);
+    let hooks = attributes.admission.validating();
     let calls = hooks.iter().map(|hook| call(attributes, hook, old, new));
     join_all(calls).await.into_iter().collect()
 }

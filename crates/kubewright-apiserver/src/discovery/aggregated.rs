@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::kind::{Group, Kind, Registry, Scope, Subresource};
+use crate::kind::{Group, Kind, Scope, Served, Subresource};
 
 /// The versions of the aggregated document, which differ in nothing but their name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,13 +54,13 @@ impl Version {
 }
 
 /// The core group.
-pub(super) fn core(registry: &Registry, version: Version) -> Value {
-    list(version, registry.groups().iter().filter(|group| group.name.is_empty()))
+pub(super) fn core(served: &Served, version: Version) -> Value {
+    list(version, served.groups().iter().filter(|group| group.name.is_empty()))
 }
 
 /// All other groups.
-pub(super) fn groups(registry: &Registry, version: Version) -> Value {
-    list(version, registry.groups().iter().filter(|group| !group.name.is_empty()))
+pub(super) fn groups(served: &Served, version: Version) -> Value {
+    list(version, served.groups().iter().filter(|group| !group.name.is_empty()))
 }
 
 fn list<'a>(version: Version, groups: impl Iterator<Item = &'a Group>) -> Value {
@@ -99,7 +99,7 @@ fn resource(kind: &Kind) -> Value {
     if !kind.subresources.is_empty() {
         let subresources = kind.subresources.iter().map(|subresource| {
             let response_kind = match subresource {
-                Subresource::Scale { .. } => json!({"group": "autoscaling", "version": "v1", "kind": "Scale"}),
+                Subresource::Scale(_) => json!({"group": "autoscaling", "version": "v1", "kind": "Scale"}),
                 _ => response_kind.clone(),
             };
             json!({"subresource": subresource.name(), "responseKind": response_kind, "verbs": subresource.verbs()})

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::json_of;
 use crate::{
-    kind::{Group, Kind, Registry, Subresource},
+    kind::{Group, Kind, Served, Subresource},
     wire::Body,
 };
 
@@ -15,15 +15,15 @@ pub(super) fn core() -> Value {
 }
 
 /// `/apis`.
-pub(super) fn groups(registry: &Registry) -> Value {
+pub(super) fn groups(served: &Served) -> Value {
     let groups: Vec<Value> =
-        registry.groups().iter().filter(|group| !group.name.is_empty()).map(group_value).collect();
+        served.groups().iter().filter(|group| !group.name.is_empty()).map(group_value).collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
 /// `/apis/GROUP`.
-pub(crate) fn group(registry: &Registry, name: &str) -> Option<Response<Body>> {
-    let found = registry.group(name).filter(|group| !group.name.is_empty())?;
+pub(crate) fn group(served: &Served, name: &str) -> Option<Response<Body>> {
+    let found = served.group(name).filter(|group| !group.name.is_empty())?;
     let mut value = group_value(found);
     value["kind"] = "APIGroup".into();
     value["apiVersion"] = "v1".into();
@@ -31,8 +31,8 @@ pub(crate) fn group(registry: &Registry, name: &str) -> Option<Response<Body>> {
 }
 
 /// `/api/v1` and `/apis/GROUP/VERSION`.
-pub(crate) fn resources(registry: &Registry, group: &str, version: &str) -> Option<Response<Body>> {
-    let found = registry.group(group)?.version(version)?;
+pub(crate) fn resources(served: &Served, group: &str, version: &str) -> Option<Response<Body>> {
+    let found = served.group(group)?.version(version)?;
     let resources: Vec<Value> = found.kinds.iter().flat_map(|kind| resource(kind)).collect();
     Some(json_of(&json!({
         "kind": "APIResourceList", "apiVersion": "v1",
@@ -65,7 +65,7 @@ fn resource(kind: &Kind) -> Vec<Value> {
             "name": format!("{}/{}", kind.plural, subresource.name()), "singularName": "",
             "namespaced": kind.is_namespaced(), "kind": kind.kind, "verbs": subresource.verbs(),
         });
-        if matches!(subresource, Subresource::Scale { .. }) {
+        if matches!(subresource, Subresource::Scale(_)) {
             value["group"] = "autoscaling".into();
             value["version"] = "v1".into();
             value["kind"] = "Scale".into();

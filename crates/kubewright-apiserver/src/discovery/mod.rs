@@ -8,7 +8,7 @@ use http::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
-    kind::Registry,
+    kind::Served,
     wire::{Body, clauses, respond},
 };
 use aggregated::Version;
@@ -17,13 +17,13 @@ pub(crate) use legacy::{group, resources};
 pub(crate) use paths::{index, openid_configuration, openid_keys};
 
 /// `/api`: the core group.
-pub(crate) fn core(registry: &Registry, headers: &HeaderMap) -> Response<Body> {
-    negotiated(headers, |version| aggregated::core(registry, version), legacy::core)
+pub(crate) fn core(served: &Served, headers: &HeaderMap) -> Response<Body> {
+    negotiated(headers, |version| aggregated::core(served, version), legacy::core)
 }
 
 /// `/apis`: all other groups.
-pub(crate) fn groups(registry: &Registry, headers: &HeaderMap) -> Response<Body> {
-    negotiated(headers, |version| aggregated::groups(registry, version), || legacy::groups(registry))
+pub(crate) fn groups(served: &Served, headers: &HeaderMap) -> Response<Body> {
+    negotiated(headers, |version| aggregated::groups(served, version), || legacy::groups(served))
 }
 
 /// `/version`.

@@ -4,16 +4,16 @@ use http::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
-    kind::Registry,
+    kind::Served,
     wire::{Body, respond},
 };
 
 /// `/`: where there is something to read.
 ///
 /// Source: apiserver `routes.Index`.
-pub(crate) fn index(registry: &Registry) -> Response<Body> {
+pub(crate) fn index(served: &Served) -> Response<Body> {
     let mut paths: Vec<String> = FIXED.iter().map(|path| (*path).to_owned()).collect();
-    for group in registry.groups() {
+    for group in served.groups() {
         let base = if group.name.is_empty() { "/api".to_owned() } else { format!("/apis/{}", group.name) };
         paths.extend(group.versions.iter().map(|version| format!("{base}/{}", version.version)));
         paths.push(base);

@@ -24,11 +24,9 @@ use super::{
     kubeconfig::kubeconfig,
     layer::InFlight,
     service::{ApiService, DoorOptions},
+    shared::Shared,
 };
-use crate::{
-    auth::{Authenticator, BearerToken, Everybody, KnownCertificate},
-    server::Shared,
-};
+use crate::auth::{Authenticator, BearerToken, Everybody, KnownCertificate};
 
 /// How [`ApiServer::listen`](crate::ApiServer::listen) listens.
 #[derive(Debug, Clone)]

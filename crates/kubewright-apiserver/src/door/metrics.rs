@@ -5,26 +5,26 @@ use std::fmt::Write;
 use http::{Response, StatusCode};
 
 use crate::{
-    server::Shared,
+    registry::Cluster,
     wire::{Body, respond},
 };
 
 /// How many objects there are of each resource.
 ///
 /// Source: apiserver `storage/etcd3/metrics`, whose names these are.
-pub(super) fn metrics(shared: &Shared) -> Response<Body> {
+pub(super) fn metrics(cluster: &Cluster) -> Response<Body> {
     let mut text = String::from(
         "# HELP apiserver_resource_objects [ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.\n# TYPE apiserver_resource_objects gauge\n",
     );
-    let registry = shared.registry();
+    let served = cluster.served();
     let mut counted = Vec::new();
-    for (_, kind) in registry.all() {
+    for (_, kind) in served.all() {
         // Versions of one resource share their objects.
         if counted.contains(&&kind.prefix) {
             continue;
         }
         counted.push(&kind.prefix);
-        let count = shared.store.snapshot(&kind.prefix).objects.len();
+        let count = cluster.store.snapshot(&kind.prefix).objects.len();
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,

@@ -11,8 +11,10 @@ mod listen;
 mod metrics;
 mod route;
 mod service;
+mod shared;
 
 pub use certificates::{CertificateError, ServingCertificate};
 pub use listen::{ListenError, ListenOptions, Listener, Transport};
 pub(crate) use service::DoorOptions;
 pub use service::{ApiService, ServiceError};
+pub(crate) use shared::Shared;

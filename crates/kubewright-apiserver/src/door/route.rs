@@ -17,14 +17,15 @@ use super::{
     health::health,
     layer::{Answer, Asked, RequestBody},
     metrics::metrics,
+    shared::Shared,
 };
 use crate::{
     context::{Context, ResourceInfo},
     discovery,
+    endpoint::Call,
     error::Status,
     openapi,
-    resource::{self, Call},
-    server::Shared,
+    registry::{Cluster, no_such_path},
     wire::{Accept, Body, MAX_BODY_BYTES, json_response, text_response},
 };
 
@@ -57,17 +58,17 @@ impl Routes {
         let Asked { context, method, headers, body, verdict, .. } = asked;
         let body = read(body).await?;
         let Some(resource) = context.info.resource.clone() else {
-            return fixed(&self.shared, &method, &headers, &context);
+            return fixed(&self.shared.cluster, &method, &headers, &context);
         };
-        let registry = self.shared.registry();
+        let served = self.shared.cluster.served();
         let ResourceInfo { group, version, resource: plural, .. } = &resource;
-        let Some(kind) = registry.find(group, version, plural) else {
-            return Err(no_such_path(registry.is_builtin(group)));
+        let Some(kind) = served.find(group, version, plural) else {
+            return Err(unserved(served.is_builtin(group)));
         };
         let accept = Accept::negotiate(&headers, &context.query)?;
         let now = context.clock.now();
         let call = Call {
-            shared: self.shared,
+            cluster: self.shared.cluster.clone(),
             kind: kind.clone(),
             context,
             info: resource,
@@ -102,43 +103,43 @@ fn refused(status: &Status) -> Response<Body> {
 
 /// Paths that are no resources: health, version, discovery and OpenAPI.
 fn fixed(
-    shared: &Shared,
+    cluster: &Cluster,
     method: &Method,
     headers: &HeaderMap,
     context: &Context,
 ) -> Result<Response<Body>, Status> {
-    let registry = shared.registry();
+    let served = cluster.served();
     let segments: Vec<&str> = context.info.path.trim_matches('/').split('/').collect();
     let is_builtin = match segments.as_slice() {
         ["api", ..] => true,
-        ["apis", group, ..] => registry.is_builtin(group),
+        ["apis", group, ..] => served.is_builtin(group),
         _ => false,
     };
     if !matches!(*method, Method::GET | Method::HEAD) {
-        return Err(if is_builtin { Status::method_not_allowed() } else { resource::no_such_path() });
+        return Err(if is_builtin { Status::method_not_allowed() } else { no_such_path() });
     }
     let found = match segments.as_slice() {
-        [""] => Some(discovery::index(&registry)),
+        [""] => Some(discovery::index(&served)),
         [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => health(endpoint, check, &context.query),
-        ["metrics"] => Some(metrics(shared)),
+        ["metrics"] => Some(metrics(cluster)),
         [".well-known", "openid-configuration"] => Some(discovery::openid_configuration()),
         ["openid", "v1", "jwks"] => Some(discovery::openid_keys()),
         ["openapi", "v2"] => Some(openapi::v2(headers)),
         ["version"] => Some(discovery::version()),
-        ["openapi", "v3"] => Some(openapi::index(&registry)),
-        ["openapi", "v3", "api", version] => openapi::document(&registry, "", version),
-        ["openapi", "v3", "apis", group, version] => openapi::document(&registry, group, version),
-        ["api"] => Some(discovery::core(&registry, headers)),
-        ["apis"] => Some(discovery::groups(&registry, headers)),
-        ["api", version] => discovery::resources(&registry, "", version),
-        ["apis", group] => discovery::group(&registry, group),
-        ["apis", group, version] => discovery::resources(&registry, group, version),
+        ["openapi", "v3"] => Some(openapi::index(&served)),
+        ["openapi", "v3", "api", version] => openapi::document(&served, "", version),
+        ["openapi", "v3", "apis", group, version] => openapi::document(&served, group, version),
+        ["api"] => Some(discovery::core(&served, headers)),
+        ["apis"] => Some(discovery::groups(&served, headers)),
+        ["api", version] => discovery::resources(&served, "", version),
+        ["apis", group] => discovery::group(&served, group),
+        ["apis", group, version] => discovery::resources(&served, group, version),
         _ => None,
     };
-    found.ok_or_else(|| no_such_path(is_builtin))
+    found.ok_or_else(|| unserved(is_builtin))
 }
 
 /// What nothing is served at: below a built-in group a Status, else a path that nobody knows.
-fn no_such_path(is_builtin: bool) -> Status {
-    if is_builtin { Status::no_such_resource() } else { resource::no_such_path() }
+fn unserved(is_builtin: bool) -> Status {
+    if is_builtin { Status::no_such_resource() } else { no_such_path() }
 }

@@ -22,10 +22,10 @@ use super::{
         Passing, Recording, RequestBody, RequestReading, WarningHeaders,
     },
     route::Routes,
+    shared::Shared,
 };
 use crate::{
     auth::Authenticator,
-    server::Shared,
     wire::{Body, MAX_BODY_BYTES},
 };
 
@@ -66,9 +66,9 @@ impl ApiService {
     /// The walk of a request: each layer sees it before those below, and its answer after them.
     pub(crate) fn new(shared: &Arc<Shared>, door: DoorOptions) -> Self {
         let walk = ServiceBuilder::new()
-            .layer(Passing(AuditId(shared.identity.clone())))
+            .layer(Passing(AuditId(shared.cluster.identity.clone())))
             .layer(Passing(PanicRecovery))
-            .layer(Passing(RequestReading(shared.clock.clone())))
+            .layer(Passing(RequestReading(shared.cluster.clock.clone())))
             .layer(Passing(WarningHeaders))
             .layer(Passing(Authentication(door.authenticators.into())))
             .layer(Passing(Impersonation))

@@ -3,13 +3,13 @@
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    columns,
-    conversion::{Conversion, EVENT_FIELDS},
-    defaults,
-    row::{ALL_BUT_DELETE_COLLECTION, ALL_VERBS, Kind, Scope, Subresource},
+    columns, defaults,
+    row::{ALL_BUT_DELETE_COLLECTION, ALL_VERBS, Kind, ScalePaths, Scope, Subresource},
     service,
     strategy::{DeletionStyle, Generation, NameRule, NewStatus, Propagation, StatusMetadata, Strategy},
-    validation, webhook_validation,
+    validation,
+    versions::{Conversion, EVENT_FIELDS},
+    webhook_validation,
 };
 use crate::object::Object;
 
@@ -75,11 +75,11 @@ impl Row {
             subresources.push(Subresource::Status);
         }
         if self.has_scale {
-            subresources.push(Subresource::Scale {
+            subresources.push(Subresource::Scale(ScalePaths {
                 replicas: "/spec/replicas".into(),
                 status_replicas: "/status/replicas".into(),
                 selector: Some("/spec/selector".into()),
-            });
+            }));
         }
         if self.plural == "namespaces" {
             subresources.push(Subresource::Finalize);

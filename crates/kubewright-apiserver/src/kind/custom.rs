@@ -5,9 +5,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     column::{Cell, Column},
-    conversion::Conversion,
-    row::{ALL_VERBS, Kind, Scope, Subresource},
+    row::{ALL_VERBS, Kind, ScalePaths, Scope, Subresource},
     strategy::{Generation, StatusMetadata, Strategy},
+    versions::Conversion,
 };
 use crate::object::Object;
 
@@ -124,11 +124,11 @@ fn subresources(version: &Value) -> Vec<Subresource> {
     }
     if let Some(scale) = version.pointer("/subresources/scale").filter(|scale| !scale.is_null()) {
         let path = |field: &str| scale[field].as_str().map(pointer);
-        subresources.push(Subresource::Scale {
+        subresources.push(Subresource::Scale(ScalePaths {
             replicas: path("specReplicasPath").unwrap_or_default(),
             status_replicas: path("statusReplicasPath").unwrap_or_default(),
             selector: path("labelSelectorPath"),
-        });
+        }));
     }
     subresources
 }

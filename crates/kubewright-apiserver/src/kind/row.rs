@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{column::Column, conversion::Conversion, strategy::Strategy};
+use super::{column::Column, strategy::Strategy, versions::Conversion};
 use crate::{error::Named, storage::Prefix};
 
 /// One resource at one version.
@@ -92,17 +92,25 @@ pub(crate) enum Scope {
 pub(crate) enum Subresource {
     /// Writes of the status leave the rest alone.
     Status,
-    /// The number of replicas as `autoscaling/v1` Scale. The fields are JSON pointers.
-    Scale { replicas: String, status_replicas: String, selector: Option<String> },
+    /// The number of replicas as `autoscaling/v1` Scale.
+    Scale(ScalePaths),
     /// The only way to change a namespace's `spec.finalizers`.
     Finalize,
+}
+
+/// Where a kind keeps its replicas, as JSON pointers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ScalePaths {
+    pub(crate) replicas: String,
+    pub(crate) status_replicas: String,
+    pub(crate) selector: Option<String>,
 }
 
 impl Subresource {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Status => "status",
-            Self::Scale { .. } => "scale",
+            Self::Scale(_) => "scale",
             Self::Finalize => "finalize",
         }
     }
@@ -110,7 +118,7 @@ impl Subresource {
     /// What clients may do with it.
     pub(crate) fn verbs(&self) -> &'static [&'static str] {
         match self {
-            Self::Status | Self::Scale { .. } => &["get", "patch", "update"],
+            Self::Status | Self::Scale(_) => &["get", "patch", "update"],
             Self::Finalize => &["update"],
         }
     }

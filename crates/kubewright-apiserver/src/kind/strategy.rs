@@ -73,6 +73,16 @@ pub(crate) enum StatusMetadata {
     Kept,
 }
 
+/// Which part of an object a write is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything but the status.
+    Main,
+    Status,
+    /// A namespace's `spec.finalizers`.
+    Finalize,
+}
+
 /// What becomes of the status that a create brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NewStatus {

@@ -10,14 +10,14 @@ use http::{HeaderMap, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    kind::{Kind, Registry},
+    kind::{Kind, Served},
     wire::{Body, PATCH_TYPES, respond},
 };
 
 /// `/openapi/v3`: where the documents are.
-pub(crate) fn index(registry: &Registry) -> Response<Body> {
+pub(crate) fn index(served: &Served) -> Response<Body> {
     let mut paths = Map::new();
-    for group in registry.groups() {
+    for group in served.groups() {
         for version in &group.versions {
             let path = path_of(&group.name, &version.version);
             let document = document_of(&version.kinds).to_string();
@@ -29,8 +29,8 @@ pub(crate) fn index(registry: &Registry) -> Response<Body> {
 }
 
 /// `/openapi/v3/api/v1`, `/openapi/v3/apis/GROUP/VERSION`.
-pub(crate) fn document(registry: &Registry, group: &str, version: &str) -> Option<Response<Body>> {
-    let found = registry.group(group)?.version(version)?;
+pub(crate) fn document(served: &Served, group: &str, version: &str) -> Option<Response<Body>> {
+    let found = served.group(group)?.version(version)?;
     let document = document_of(&found.kinds).to_string();
     Some(respond(StatusCode::OK, "application/json", Body::full(document)))
 }

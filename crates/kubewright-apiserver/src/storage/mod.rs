@@ -1,7 +1,7 @@
 //! The versioned map: revisions, snapshots, the event log and its watchers.
 //!
-//! This room knows bytes and keys. It has never heard of kinds or requests: the handlers of
-//! [`crate::resource`] decide what to write, and the room decides in which order it happened.
+//! This room knows bytes and keys. It has never heard of kinds or requests:
+//! [`crate::registry`] decides what to write, and the room decides in which order it happened.
 //!
 //! - One revision counter serves everything that is stored, as in etcd.
 //! - A write names the revision it has read (compare and swap), or that nothing may be there; a new object may

@@ -80,7 +80,7 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Status {
 ///
 /// # Errors
 /// 415 for other media types, 400 for what is no `DeleteOptions`.
-pub(super) fn decode_delete_options(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Status> {
+pub(crate) fn decode_delete_options(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Status> {
     const KIND: (&str, &str) = ("meta.k8s.io/v1", "DeleteOptions");
     if media_type(headers) == protobuf::MEDIA_TYPE {
         return decode_message(body, KIND.0, KIND.1).map_err(|error| Status::bad_request(error.to_string()));

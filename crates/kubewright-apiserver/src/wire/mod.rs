@@ -5,7 +5,6 @@ mod body;
 mod brief;
 mod content;
 mod json_path;
-mod options;
 mod protobuf;
 mod reply;
 mod table;
@@ -13,10 +12,8 @@ mod table;
 pub(crate) use accept::{Accept, Form, clauses};
 pub use body::{Body, BodyError};
 pub(crate) use content::{
-    MAX_BODY_BYTES, PATCH_TYPES, PatchType, check_shape, decode, decode_scale, patch_type,
-};
-pub(crate) use options::{
-    DeleteOptions, ListOptions, Preconditions, VersionMatch, WriteOptions, resource_version,
+    MAX_BODY_BYTES, PATCH_TYPES, PatchType, check_shape, decode, decode_delete_options, decode_scale,
+    patch_type,
 };
 pub(crate) use reply::{List, Reply, json_response, metadata_only, respond, text_response};
 pub(crate) use table::Table;

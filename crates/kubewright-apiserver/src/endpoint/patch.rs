@@ -1,23 +1,24 @@
-//! Patch.
+//! `PATCH`: changes parts of an object.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{
-    call::Call,
-    update::{Part, modify},
-};
+use super::call::Call;
 use crate::{
     error::Status,
+    kind::Part,
     object::{Object, from_json},
+    options::WriteOptions,
     patch::{JsonPatch, JsonPatchError, merge_patch},
-    wire::{PatchType, Reply, WriteOptions, check_shape, patch_type},
+    registry::Missing,
+    wire::{PatchType, Reply, check_shape, patch_type},
 };
 
-/// `PATCH`: changes parts of an object.
+/// Source: apiserver `handlers.PatchResource`.
 pub(super) async fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
     let (patch, options) = Patch::read(call)?;
-    let document = modify(call, part, options, |seen| {
+    let change = |seen: Option<&Object>| {
+        let seen = seen.ok_or_else(|| Status::not_found(&call.kind, &call.info.name))?;
         let mut value = Value::Object(seen.0.clone());
         patch.apply(&mut value)?;
         let Value::Object(map) = value else {
@@ -26,9 +27,9 @@ pub(super) async fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
         let mut object = Object(map);
         check_shape(&call.kind, &mut object, &call.body)?;
         Ok(object)
-    })
-    .await?;
-    Ok(Reply::object(StatusCode::OK, &call.kind, document))
+    };
+    let written = call.resource().update(part, Missing::Refuse, &options, change).await?;
+    Ok(Reply::object(StatusCode::OK, &call.kind, written.document))
 }
 
 /// A patch that has been read and can be applied any number of times.
@@ -39,8 +40,6 @@ pub(super) enum Patch {
 
 impl Patch {
     /// Reads the media type, then the options, then the body: the options mean something else for another patch.
-    ///
-    /// Source: apiserver `handlers.PatchResource`.
     pub(super) fn read(call: &Call) -> Result<(Self, WriteOptions), Status> {
         let kind = patch_type(&call.headers)?;
         let options = WriteOptions::of_patch(&call.context.query)?;

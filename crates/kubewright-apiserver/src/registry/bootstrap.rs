@@ -5,21 +5,21 @@
 
 use serde_json::{Value, json};
 
-use super::{effects, metadata};
-use crate::{kind::Kind, object::Object, server::Shared, storage::Key};
+use super::{cluster::Cluster, effects, metadata};
+use crate::{kind::Kind, object::Object, storage::Key};
 
 /// Makes what every cluster has, as far as it is missing.
 ///
 /// Source: kube-apiserver `controlplane/controller/systemnamespaces`, `kubernetesservice`.
-pub(crate) fn bootstrap(shared: &Shared) {
+pub(super) fn bootstrap(cluster: &Cluster) {
     for namespace in NAMESPACES {
-        make(shared, "namespaces", "", json!({"kind": "Namespace", "metadata": {"name": namespace}}));
+        make(cluster, "namespaces", "", json!({"kind": "Namespace", "metadata": {"name": namespace}}));
     }
-    make(shared, "services", "default", kubernetes_service());
+    make(cluster, "services", "default", kubernetes_service());
 }
 
 /// An object was removed: makes it again if no cluster is without it.
-pub(super) fn removed(shared: &Shared, kind: &Kind, object: &Object) {
+pub(super) fn removed(cluster: &Cluster, kind: &Kind, object: &Object) {
     let is_bootstrap = match kind.plural.as_str() {
         _ if !kind.group.is_empty() => false,
         "namespaces" => NAMESPACES.contains(&object.name()),
@@ -27,24 +27,24 @@ pub(super) fn removed(shared: &Shared, kind: &Kind, object: &Object) {
         _ => false,
     };
     if is_bootstrap {
-        bootstrap(shared);
+        bootstrap(cluster);
     }
 }
 
-fn make(shared: &Shared, plural: &str, namespace: &str, value: Value) {
-    let registry = shared.registry();
-    let (Some(kind), Value::Object(fields)) = (registry.find("", "v1", plural), value) else { return };
+fn make(cluster: &Cluster, plural: &str, namespace: &str, value: Value) {
+    let served = cluster.served();
+    let (Some(kind), Value::Object(fields)) = (served.find("", "v1", plural), value) else { return };
     let mut object = Object(fields);
     object.0.insert("apiVersion".into(), "v1".into());
     let key = Key::new(namespace, object.name());
-    if shared.store.get(&kind.prefix, &key).is_some() {
+    if cluster.store.get(&kind.prefix, &key).is_some() {
         return;
     }
-    metadata::before_create(shared, kind, &mut object);
+    metadata::before_create(cluster, kind, &mut object);
     // The address is taken only while the Service that goes has it, and then so is the name.
-    let Ok(reservation) = effects::reserve(shared, kind, None, &mut object) else { return };
+    let Ok(reservation) = effects::reserve(cluster, kind, None, &mut object) else { return };
     let Ok(draft) = object.encode() else { return };
-    if shared.store.create(&kind.prefix, &key, &draft, &[]).is_ok() {
+    if cluster.store.create(&kind.prefix, &key, &draft, &[]).is_ok() {
         reservation.keep();
     }
 }

@@ -3,27 +3,26 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{update::Part, validation::IMMUTABLE};
+use super::{cluster::Cluster, validation::IMMUTABLE};
 use crate::{
     clock::rfc3339,
     error::{FieldError, Status},
-    kind::{Generation, Kind, NewStatus, StatusMetadata},
+    kind::{Generation, Kind, NewStatus, Part, StatusMetadata},
     object::Object,
-    server::Shared,
 };
 
 /// Gives a new object its identity: the fields that only the server may set.
 ///
 /// Source: apiserver `rest.FillObjectMetaSystemFields`, `rest.BeforeCreate`.
-pub(super) fn before_create(shared: &Shared, kind: &Kind, object: &mut Object) {
+pub(super) fn before_create(cluster: &Cluster, kind: &Kind, object: &mut Object) {
     let metadata = object.metadata_mut();
     for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"] {
         metadata.remove(field);
     }
     drop_empty(metadata);
     drop_repeated_owners(metadata);
-    metadata.insert("uid".into(), shared.identity.uid().into());
-    metadata.insert("creationTimestamp".into(), rfc3339(shared.clock.now()).into());
+    metadata.insert("uid".into(), cluster.identity.uid().into());
+    metadata.insert("creationTimestamp".into(), rfc3339(cluster.clock.now()).into());
     if kind.strategy.generation != Generation::None {
         metadata.insert("generation".into(), 1.into());
     }

@@ -11,23 +11,22 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use super::{delete, update};
+use super::{cluster::Cluster, delete, update};
 use crate::{
     clock::rfc3339,
     kind::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name},
     object::Object,
-    server::Shared,
     storage::Key,
 };
 
 /// Held by the request that settles definitions: two of them must not get the same name.
 #[derive(Debug, Default)]
-pub(crate) struct Settling(Mutex<()>);
+pub(super) struct Settling(Mutex<()>);
 
 /// A definition was written or removed: does everything that follows from it.
-pub(super) fn changed(shared: &Shared) {
-    delete_instances(shared);
-    settle(shared);
+pub(super) fn changed(cluster: &Cluster) {
+    delete_instances(cluster);
+    settle(cluster);
 }
 
 /// The first deletion of a definition: its objects have to go first.
@@ -44,59 +43,59 @@ pub(super) fn mark_terminating(object: &mut Object, now: Timestamp) {
 }
 
 /// An object of a custom kind was removed: perhaps it was the last one that a deletion has waited for.
-pub(super) fn instance_removed(shared: &Shared, group: &str, plural: &str) {
-    let registry = shared.registry();
-    if registry.definition(&definition_name(plural, group)).is_some_and(|defined| defined.terminating) {
-        settle(shared);
+pub(super) fn instance_removed(cluster: &Cluster, group: &str, plural: &str) {
+    let served = cluster.served();
+    if served.definition(&definition_name(plural, group)).is_some_and(|defined| defined.terminating) {
+        settle(cluster);
     }
 }
 
 /// Asks the objects of definitions that are being deleted to go.
-fn delete_instances(shared: &Shared) {
-    let registry = shared.registry();
-    let ending = registry.definitions().filter(|(_, defined)| defined.terminating && !defined.settled);
+fn delete_instances(cluster: &Cluster) {
+    let served = cluster.served();
+    let ending = served.definitions().filter(|(_, defined)| defined.terminating && !defined.settled);
     for instances in ending.filter_map(|(_, defined)| defined.kinds.first()) {
-        for (key, _) in shared.store.snapshot(&instances.prefix).range("", "") {
+        for (key, _) in cluster.store.snapshot(&instances.prefix).range("", "") {
             // What is gone already needs no deletion, and what has finalizers waits for them.
-            let _ = delete::delete_object(shared, instances, key, key.name(), &delete::in_background());
+            let _ = delete::delete_object(cluster, instances, key, key.name(), &delete::in_background());
         }
     }
 }
 
 /// Brings every definition to where it belongs: names accepted or refused, established, or gone.
-fn settle(shared: &Shared) {
-    let _one_at_a_time = shared.settling.0.lock();
-    while settle_one(shared) {}
+fn settle(cluster: &Cluster) {
+    let _one_at_a_time = cluster.settling.0.lock();
+    while settle_one(cluster) {}
 }
 
 /// Takes one step with one definition. False when there is nothing left to do.
-fn settle_one(shared: &Shared) -> bool {
-    let registry = shared.registry();
-    let Some(kind) = registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions") else {
+fn settle_one(cluster: &Cluster) -> bool {
+    let served = cluster.served();
+    let Some(kind) = served.find("apiextensions.k8s.io", "v1", "customresourcedefinitions") else {
         return false;
     };
-    for (name, defined) in registry.definitions().filter(|(_, defined)| !defined.settled) {
-        let is_held = |kind: &crate::kind::Kind| !shared.store.snapshot(&kind.prefix).objects.is_empty();
+    for (name, defined) in served.definitions().filter(|(_, defined)| !defined.settled) {
+        let is_held = |kind: &crate::kind::Kind| !cluster.store.snapshot(&kind.prefix).objects.is_empty();
         if defined.terminating && defined.kinds.first().is_some_and(|kind| is_held(kind)) {
             continue;
         }
         let key = Key::new("", name);
-        let Some(current) = shared.store.get(DEFINITIONS, &key) else { return true };
+        let Some(current) = cluster.store.get(DEFINITIONS, &key) else { return true };
         let Ok(old) = Object::decode(&current) else { continue };
         let mut new = old.clone();
         if old.is_terminating() {
-            finish(shared, &mut new);
+            finish(cluster, &mut new);
         } else {
-            establish(shared, &mut new);
+            establish(cluster, &mut new);
         }
         if new == old {
             continue;
         }
         // Somebody else may have been faster. Then the next step reads what he has written.
         if update::is_released(kind, &new) {
-            let _ = shared.store.remove(&kind.prefix, &key, current.revision());
+            let _ = cluster.store.remove(&kind.prefix, &key, current.revision());
         } else if let Ok(draft) = new.encode() {
-            let _ = shared.store.replace(&kind.prefix, &key, current.revision(), &draft);
+            let _ = cluster.store.replace(&kind.prefix, &key, current.revision(), &draft);
         } else {
             continue;
         }
@@ -106,20 +105,20 @@ fn settle_one(shared: &Shared) -> bool {
 }
 
 /// The objects of the definition are gone.
-fn finish(shared: &Shared, object: &mut Object) {
+fn finish(cluster: &Cluster, object: &mut Object) {
     let others: Vec<String> =
         object.finalizers().into_iter().filter(|name| *name != CLEANUP).map(str::to_owned).collect();
     object.set_finalizers(&others);
     let message = "removed all instances";
-    set_condition(object, shared.clock.now(), "Terminating", "False", "InstanceDeletionCompleted", message);
+    set_condition(object, cluster.clock.now(), "Terminating", "False", "InstanceDeletionCompleted", message);
 }
 
 /// Accepts the names of a definition, unless others have them, and declares it established.
 ///
 /// Source: apiextensions `controller/status.NamingConditionController`, `controller/establish`.
-fn establish(shared: &Shared, object: &mut Object) {
-    let now = shared.clock.now();
-    let conflict = name_conflict(shared, object);
+fn establish(cluster: &Cluster, object: &mut Object) {
+    let now = cluster.clock.now();
+    let conflict = name_conflict(cluster, object);
     match &conflict {
         None => set_condition(object, now, "NamesAccepted", "True", "NoConflicts", "no conflicts found"),
         Some((reason, message)) => set_condition(object, now, "NamesAccepted", "False", reason, message),
@@ -144,10 +143,10 @@ fn establish(shared: &Shared, object: &mut Object) {
 }
 
 /// The first name that another definition of the group has, as reason and message.
-fn name_conflict(shared: &Shared, object: &Object) -> Option<(&'static str, String)> {
-    let registry = shared.registry();
+fn name_conflict(cluster: &Cluster, object: &Object) -> Option<(&'static str, String)> {
+    let served = cluster.served();
     let group = object.str_at("/spec/group");
-    let others: Vec<_> = registry
+    let others: Vec<_> = served
         .all()
         .filter(|(definition, kind)| *definition != Some(object.name()) && kind.group == group)
         .map(|(_, kind)| kind)

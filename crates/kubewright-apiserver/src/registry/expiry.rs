@@ -19,7 +19,7 @@ use crate::{
 
 /// The Events that were written, oldest first. One that was written again stands in it twice, and only the last counts.
 #[derive(Debug, Default)]
-pub(crate) struct Expiry(Mutex<VecDeque<Lease>>);
+pub(super) struct Expiry(Mutex<VecDeque<Lease>>);
 
 #[derive(Debug)]
 struct Lease {

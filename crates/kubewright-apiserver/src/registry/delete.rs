@@ -1,98 +1,63 @@
-//! Delete and deletecollection.
+//! Delete.
 
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{admission, call::Call, definition, effects, list, metadata, namespace, update};
+use super::{cluster::Cluster, definition, effects, metadata, namespace, resource::Resource, update};
 use crate::{
+    admission::Operation,
     error::Status,
     kind::{DeletionStyle, Kind, Propagation},
     object::{Document, Object},
-    server::Shared,
+    options::{DeleteOptions, Preconditions},
     storage::{Key, Mismatch},
-    wire::{DeleteOptions, ListOptions, Preconditions, Reply},
 };
 
-/// `DELETE` of one object.
-pub(super) async fn delete(call: &Call) -> Result<Reply, Status> {
-    let options = DeleteOptions::read(&call.headers, &call.body, &call.context.query)?;
-    let kind = &call.kind;
-    match delete_admitted(call, &call.key(), &call.info.name, &options).await? {
-        Deletion::Pending(document) => Ok(Reply::object(StatusCode::OK, kind, document)),
-        Deletion::Done(document) if kind.strategy.deletion != DeletionStyle::Status => {
-            Ok(Reply::object(StatusCode::OK, kind, document))
+impl Resource<'_> {
+    /// Deletes an object that webhooks let go.
+    pub(crate) async fn delete(
+        &self,
+        key: &Key,
+        name: &str,
+        options: &DeleteOptions,
+    ) -> Result<Deletion, Status> {
+        let (cluster, kind) = (self.cluster, self.kind);
+        if !cluster.admission.is_any() {
+            return delete_object(cluster, kind, key, name, options);
         }
-        Deletion::Done(document) => {
-            let mut success = Status::new(StatusCode::OK, "", "").about(kind, &call.info.name);
-            if let Ok(deleted) = Object::decode(&document) {
-                success = success.with("uid", deleted.uid());
+        namespace::check_mortal(kind, name)?;
+        let asked = self.ask(Operation::Delete, name, options.to_value(), options.dry_run);
+        loop {
+            let current =
+                cluster.store.get(&kind.prefix, key).ok_or_else(|| Status::not_found(kind, name))?;
+            let old = match Object::decode(&current) {
+                // Nobody can judge what nobody can read.
+                Err(_) if options.ignore_read_error => {
+                    return delete_object(cluster, kind, key, name, options);
+                }
+                read => read?,
+            };
+            check_preconditions(kind, &old, &options.preconditions)?;
+            asked.delete(&old).await?;
+            // What they have judged is what goes.
+            let mut judged = options.clone();
+            judged.preconditions.resource_version = Some(old.meta("resourceVersion").to_owned());
+            match delete_object(cluster, kind, key, name, &judged) {
+                Err(status) if status.code == StatusCode::CONFLICT && self.has_moved(key, &current) => {}
+                result => return result,
             }
-            Ok(Reply::Value { code: StatusCode::OK, value: success.to_value() })
         }
     }
-}
 
-/// `DELETE` of all objects that a list would show, or of a page of them. Answers with them.
-///
-/// Source: apiserver `handlers.DeleteCollection`, `registry.Store.DeleteCollection`.
-pub(super) async fn delete_collection(call: &Call) -> Result<Reply, Status> {
-    let named = ListOptions::of_list(&call.context.query)?;
-    let filter = list::Filter::read(call, &named)?;
-    let options = DeleteOptions::of_collection(&call.headers, &call.body, &call.context.query)?;
-    let mut list = list::page(call, &named, &filter).await?;
-    let mut deleted = Vec::new();
-    for document in list.documents {
-        let object = Object::decode(&document)?;
-        let key = Key::new(object.namespace(), object.name());
-        match delete_admitted(call, &key, object.name(), &options).await {
-            Ok(_) => deleted.push(document),
-            // Somebody else was faster.
-            Err(status) if status.code == StatusCode::NOT_FOUND => {}
-            Err(status) => return Err(status),
-        }
+    fn has_moved(&self, key: &Key, since: &Document) -> bool {
+        let now = self.cluster.store.get(&self.kind.prefix, key);
+        now.is_some_and(|now| now.revision() != since.revision())
     }
-    list.documents = deleted;
-    Ok(Reply::List(list))
-}
-
-/// Deletes an object that webhooks let go.
-async fn delete_admitted(
-    call: &Call,
-    key: &Key,
-    name: &str,
-    options: &DeleteOptions,
-) -> Result<Deletion, Status> {
-    let (shared, kind) = (&call.shared, &call.kind);
-    if !admission::is_any(call) {
-        return delete_object(shared, kind, key, name, options);
-    }
-    namespace::check_mortal(kind, name)?;
-    loop {
-        let current = shared.store.get(&kind.prefix, key).ok_or_else(|| Status::not_found(kind, name))?;
-        let old = match Object::decode(&current) {
-            // Nobody can judge what nobody can read.
-            Err(_) if options.ignore_read_error => return delete_object(shared, kind, key, name, options),
-            read => read?,
-        };
-        check_preconditions(kind, &old, &options.preconditions)?;
-        admission::delete(call, name, options, &old).await?;
-        // What they have judged is what goes.
-        let mut judged = options.clone();
-        judged.preconditions.resource_version = Some(old.meta("resourceVersion").to_owned());
-        match delete_object(shared, kind, key, name, &judged) {
-            Err(status) if status.code == StatusCode::CONFLICT && has_moved(call, key, &current) => {}
-            result => return result,
-        }
-    }
-}
-
-fn has_moved(call: &Call, key: &Key, since: &Document) -> bool {
-    let now = call.shared.store.get(&call.kind.prefix, key);
-    now.is_some_and(|now| now.revision() != since.revision())
 }
 
 /// How far a deletion has come.
-pub(super) enum Deletion {
+#[derive(Debug)]
+pub(crate) enum Deletion {
     /// Finalizers or the grace period hold it up.
     Pending(Document),
     /// The object is gone; this was it.
@@ -103,7 +68,7 @@ pub(super) enum Deletion {
 ///
 /// Source: apiserver `registry.Store.Delete`, `rest.BeforeDelete`.
 pub(super) fn delete_object(
-    shared: &Shared,
+    cluster: &Cluster,
     kind: &Kind,
     key: &Key,
     name: &str,
@@ -112,16 +77,16 @@ pub(super) fn delete_object(
     namespace::check_mortal(kind, name)?;
     let mut preconditions = options.preconditions.clone();
     loop {
-        let current = shared.store.get(&kind.prefix, key).ok_or_else(|| Status::not_found(kind, name))?;
+        let current = cluster.store.get(&kind.prefix, key).ok_or_else(|| Status::not_found(kind, name))?;
         let old = match Object::decode(&current) {
             Err(_) if options.ignore_read_error => {
-                return remove_unread(shared, kind, key, &current, options);
+                return remove_unread(cluster, kind, key, &current, options);
             }
             old => old?,
         };
         check_readable(kind, key, &old, options)?;
         check_preconditions(kind, &old, &preconditions)?;
-        let new = marked(shared, kind, &old, options);
+        let new = marked(cluster, kind, &old, options);
         let released = update::is_released(kind, &new);
         // Whoever watches an object that may need time to stop sees that it is to go before it goes.
         let goes = released && (!is_graceful(kind) || new == old);
@@ -136,17 +101,17 @@ pub(super) fn delete_object(
             });
         }
         let result = if goes {
-            shared.store.remove(&kind.prefix, key, current.revision()).map(Deletion::Done)
+            cluster.store.remove(&kind.prefix, key, current.revision()).map(Deletion::Done)
         } else {
-            shared.store.replace(&kind.prefix, key, current.revision(), &draft).map(Deletion::Pending)
+            cluster.store.replace(&kind.prefix, key, current.revision(), &draft).map(Deletion::Pending)
         };
         match result {
             Ok(Deletion::Done(document)) => {
-                effects::removed(shared, kind, &old);
+                effects::removed(cluster, kind, &old);
                 return Ok(Deletion::Done(document));
             }
             Ok(Deletion::Pending(document)) => {
-                effects::stored(shared, kind, key, &document);
+                effects::stored(cluster, kind, key, &document);
                 if !released {
                     return Ok(Deletion::Pending(document));
                 }
@@ -160,12 +125,12 @@ pub(super) fn delete_object(
 }
 
 /// The object as it is while its deletion waits: with the finalizers of the policy, and marked.
-fn marked(shared: &Shared, kind: &Kind, old: &Object, options: &DeleteOptions) -> Object {
+fn marked(cluster: &Cluster, kind: &Kind, old: &Object, options: &DeleteOptions) -> Object {
     let mut new = old.clone();
     let finalizers = finalizers(kind, old, options);
     new.set_finalizers(&finalizers);
     if kind.is("apiextensions.k8s.io", "customresourcedefinitions") && !old.is_terminating() {
-        definition::mark_terminating(&mut new, shared.clock.now());
+        definition::mark_terminating(&mut new, cluster.clock.now());
     }
     if kind.is("", "namespaces") {
         new.section("status").insert("phase".into(), "Terminating".into());
@@ -173,16 +138,16 @@ fn marked(shared: &Shared, kind: &Kind, old: &Object, options: &DeleteOptions) -
     let grace = grace_period(kind, old, options);
     if kind.is("", "namespaces") {
         if !old.is_terminating() {
-            metadata::mark_deleted(&mut new, shared.clock.now(), None);
+            metadata::mark_deleted(&mut new, cluster.clock.now(), None);
         }
     } else if !old.is_terminating() {
-        metadata::mark_deleted(&mut new, shared.clock.now(), Some(grace));
+        metadata::mark_deleted(&mut new, cluster.clock.now(), Some(grace));
     } else if grace
         < old.metadata().get("deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default()
     {
         // A second deletion can only shorten the grace period.
         let generation = old.generation();
-        metadata::mark_deleted(&mut new, shared.clock.now(), Some(grace));
+        metadata::mark_deleted(&mut new, cluster.clock.now(), Some(grace));
         if generation > 0 {
             new.metadata_mut().insert("generation".into(), generation.into());
         }
@@ -232,7 +197,7 @@ fn grace_period(kind: &Kind, old: &Object, options: &DeleteOptions) -> i64 {
 
 /// Removes an object that nobody can read: there are no finalizers to be seen.
 fn remove_unread(
-    shared: &Shared,
+    cluster: &Cluster,
     kind: &Kind,
     key: &Key,
     current: &Document,
@@ -241,7 +206,7 @@ fn remove_unread(
     if options.dry_run {
         return Ok(Deletion::Done(current.clone()));
     }
-    let removed = shared.store.remove(&kind.prefix, key, current.revision());
+    let removed = cluster.store.remove(&kind.prefix, key, current.revision());
     removed.map(Deletion::Done).map_err(|_| Status::modified(kind, key.name()))
 }
 

@@ -1,4 +1,4 @@
-//! One request to a resource, and which handler it goes to.
+//! One request to a resource, and which verb it goes to.
 
 use std::sync::Arc;
 
@@ -6,23 +6,24 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use super::{Expiry, create, delete, list, patch, scale, update, watch};
+use super::{create, delete, delete_collection, get, list, patch, scale, update, watch};
 use crate::{
     context::{Context, ResourceInfo, Verb},
     error::Status,
-    kind::{Kind, Subresource},
-    object::{Document, Object},
-    server::Shared,
-    storage::Key,
-    wire::{Accept, Reply, resource_version},
+    kind::{Kind, Part, Subresource},
+    object::Object,
+    options::resource_version,
+    registry::{Cluster, Resource, no_such_path},
+    wire::{Accept, Reply, decode},
 };
 
 /// One request to a resource.
 #[derive(Debug)]
 pub(crate) struct Call {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) cluster: Arc<Cluster>,
     pub(crate) kind: Arc<Kind>,
     pub(crate) context: Context,
+    /// The resource of the request.
     pub(crate) info: ResourceInfo,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -48,39 +49,30 @@ impl Call {
             return Err(self.no_such_method());
         }
         self.check_name()?;
-        if Expiry::concerns(&self.kind) {
-            self.shared.expiry.remove_due(&self.shared.store, &self.kind);
-        }
+        self.cluster.expire(&self.kind);
         match (self.context.info.verb, subresource) {
-            (Verb::Get, None | Some(Subresource::Status)) => self.get().await,
+            (Verb::Get, None | Some(Subresource::Status)) => get::get(&self).await,
             (Verb::List, None) => list::list(&self).await,
             (Verb::Watch, None) => watch::watch(self).await,
             (Verb::Create, None) => create::create(&self).await,
-            (Verb::Update, None) => update::update(&self, update::Part::Main).await,
-            (Verb::Update, Some(Subresource::Status)) => update::update(&self, update::Part::Status).await,
-            (Verb::Update, Some(Subresource::Finalize)) => {
-                update::update(&self, update::Part::Finalize).await
-            }
-            (Verb::Patch, None) => patch::patch(&self, update::Part::Main).await,
-            (Verb::Patch, Some(Subresource::Status)) => patch::patch(&self, update::Part::Status).await,
+            (Verb::Update, None) => update::update(&self, Part::Main).await,
+            (Verb::Update, Some(Subresource::Status)) => update::update(&self, Part::Status).await,
+            (Verb::Update, Some(Subresource::Finalize)) => update::update(&self, Part::Finalize).await,
+            (Verb::Patch, None) => patch::patch(&self, Part::Main).await,
+            (Verb::Patch, Some(Subresource::Status)) => patch::patch(&self, Part::Status).await,
             (Verb::Delete, None) => delete::delete(&self).await,
-            (Verb::DeleteCollection, None) => delete::delete_collection(&self).await,
-            (verb, Some(Subresource::Scale { replicas, status_replicas, selector })) => {
-                let paths = scale::Paths { replicas, status_replicas, selector };
-                match verb {
-                    Verb::Update => scale::update(&self, &paths).await,
-                    Verb::Patch => scale::patch(&self, &paths).await,
-                    _ => scale::get(&self, &paths),
-                }
-            }
+            (Verb::DeleteCollection, None) => delete_collection::delete_collection(&self).await,
+            (Verb::Get, Some(Subresource::Scale(paths))) => scale::get(&self, paths).await,
+            (Verb::Update, Some(Subresource::Scale(paths))) => scale::update(&self, paths).await,
+            (Verb::Patch, Some(Subresource::Scale(paths))) => scale::patch(&self, paths).await,
             _ => Err(self.no_such_method()),
         }
     }
 
-    async fn get(&self) -> Result<Reply, Status> {
-        list::wait_for(self, self.single_version()?).await?;
-        let document = self.read()?;
-        Ok(Reply::object(StatusCode::OK, &self.kind, document))
+    /// What the registry is asked about.
+    pub(super) fn resource(&self) -> Resource<'_> {
+        let Self { cluster, kind, context, info, .. } = self;
+        Resource { cluster, kind, context, info }
     }
 
     /// The version that a get or a watch asks for.
@@ -92,24 +84,9 @@ impl Call {
         parsed.map_err(|error| Status::new(StatusCode::INTERNAL_SERVER_ERROR, "", error))
     }
 
-    /// The object that the request names.
-    pub(super) fn read(&self) -> Result<Document, Status> {
-        let found = self.shared.store.get(&self.kind.prefix, &self.key());
-        found.ok_or_else(|| Status::not_found(&self.kind, &self.info.name))
-    }
-
-    pub(super) fn key(&self) -> Key {
-        Key::new(self.namespace(), &self.info.name)
-    }
-
-    /// The namespace of the object; empty for cluster scope, also for namespaces themselves.
-    pub(super) fn namespace(&self) -> &str {
-        if self.kind.is_namespaced() { &self.info.namespace } else { "" }
-    }
-
     /// Decodes the body as an object of the kind.
     pub(super) fn decode(&self) -> Result<Object, Status> {
-        crate::wire::decode(&self.kind, &self.headers, &self.body)
+        decode(&self.kind, &self.headers, &self.body)
     }
 
     /// The path has a namespace if the kind has one; without it, only collections are read.
@@ -159,9 +136,4 @@ impl Call {
             Status::method_not_allowed()
         }
     }
-}
-
-/// A path that nobody knows. Without a message the door answers in plain text, as upstream's router does.
-pub(crate) fn no_such_path() -> Status {
-    Status::new(StatusCode::NOT_FOUND, "", "")
 }

@@ -15,7 +15,7 @@ use crate::{
 ///
 /// The first address belongs to the `kubernetes` Service of every cluster, which asks for it.
 #[derive(Debug, Default)]
-pub(crate) struct ServiceAddresses(Mutex<HashSet<Taken>>);
+pub(super) struct ServiceAddresses(Mutex<HashSet<Taken>>);
 
 /// What one Service has, and no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

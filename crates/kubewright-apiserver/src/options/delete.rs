@@ -1,6 +1,5 @@
 //! Options of a deletion.
 
-use http::HeaderMap;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -8,7 +7,6 @@ use crate::{
     error::{FieldError, Status},
     kind::Propagation,
     object::Struct,
-    wire::content::decode_delete_options,
 };
 
 /// Options of a deletion.
@@ -33,8 +31,8 @@ pub(crate) struct Preconditions {
 
 impl DeleteOptions {
     /// Reads the options of a deletecollection, as those of a deletion.
-    pub(crate) fn of_collection(headers: &HeaderMap, body: &[u8], query: &Query) -> Result<Self, Status> {
-        let options = Self::read(headers, body, query)?;
+    pub(crate) fn of_collection(body: Option<&Map<String, Value>>, query: &Query) -> Result<Self, Status> {
+        let options = Self::read(body, query)?;
         if options.ignore_read_error {
             let detail = "is not allowed with DELETECOLLECTION, try again after removing the option";
             let error = FieldError::invalid(IGNORE, Some(&true.into()), detail);
@@ -44,12 +42,10 @@ impl DeleteOptions {
     }
 
     /// Reads the body, or the query when there is no body.
-    pub(crate) fn read(headers: &HeaderMap, body: &[u8], query: &Query) -> Result<Self, Status> {
-        let sent = if body.is_empty() {
-            Sent::from_query(query)?
-        } else {
-            let fields = decode_delete_options(headers, body)?;
-            Sent::from_fields(&fields).map_err(Status::bad_request)?
+    pub(crate) fn read(body: Option<&Map<String, Value>>, query: &Query) -> Result<Self, Status> {
+        let sent = match body {
+            None => Sent::from_query(query)?,
+            Some(fields) => Sent::from_fields(fields).map_err(Status::bad_request)?,
         };
         sent.judge()
     }
@@ -184,18 +180,20 @@ const IGNORE: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 #[cfg(test)]
 mod tests {
-    use http::header;
+    use http::{HeaderMap, header};
     use serde_json::json;
 
     use super::*;
+    use crate::wire::decode_delete_options;
 
     fn of_body(body: &str) -> Result<DeleteOptions, Status> {
         let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, "application/json".parse().unwrap())]);
-        DeleteOptions::read(&headers, body.as_bytes(), &Query::parse(Some("dryRun=x&gracePeriodSeconds=x")))
+        let fields = decode_delete_options(&headers, body.as_bytes())?;
+        DeleteOptions::read(Some(&fields), &Query::parse(Some("dryRun=x&gracePeriodSeconds=x")))
     }
 
     fn of_query(query: &str) -> Result<DeleteOptions, Status> {
-        DeleteOptions::read(&HeaderMap::new(), b"", &Query::parse(Some(query)))
+        DeleteOptions::read(None, &Query::parse(Some(query)))
     }
 
     #[track_caller]
@@ -328,7 +326,7 @@ mod tests {
             &format!("OPTIONS: {IGNORE}: Invalid value: true: cannot be set together with .preconditions"),
         );
         refused(
-            DeleteOptions::of_collection(&HeaderMap::new(), b"", &Query::parse(Some(&format!("{IGNORE}=1")))),
+            DeleteOptions::of_collection(None, &Query::parse(Some(&format!("{IGNORE}=1")))),
             422,
             &format!(
                 "OPTIONS: {IGNORE}: Invalid value: true: is not allowed with DELETECOLLECTION, try again after removing the option"

@@ -1,5 +1,7 @@
 //! Options of create, update and patch.
 
+use serde_json::{Value, json};
+
 use crate::{
     context::Query,
     error::{FieldError, Status, strconv},
@@ -8,38 +10,65 @@ use crate::{
 /// Options of create, update and patch.
 ///
 /// Source: apimachinery `metav1.CreateOptions`, `UpdateOptions`, `PatchOptions`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WriteOptions {
     pub(crate) dry_run: bool,
+    /// `CreateOptions` and the like.
+    kind: &'static str,
+    field_manager: String,
+    field_validation: String,
 }
 
 impl WriteOptions {
     pub(crate) fn of_create(query: &Query) -> Result<Self, Status> {
-        Self::read(query, "CreateOptions.meta.k8s.io", Vec::new())
+        Self::read(query, "CreateOptions", Vec::new())
     }
 
     pub(crate) fn of_update(query: &Query) -> Result<Self, Status> {
-        Self::read(query, "UpdateOptions.meta.k8s.io", Vec::new())
+        Self::read(query, "UpdateOptions", Vec::new())
     }
 
     /// Reads the options of a patch that is no apply patch.
     pub(crate) fn of_patch(query: &Query) -> Result<Self, Status> {
         let detail = "may not be specified for non-apply patch";
         let force = query.first("force").map(|_| FieldError::forbidden("force", detail));
-        Self::read(query, "PatchOptions.meta.k8s.io", force.into_iter().collect())
+        Self::read(query, "PatchOptions", force.into_iter().collect())
     }
 
     /// Source: apimachinery `validation.ValidateCreateOptions`, `ValidateUpdateOptions`, `ValidatePatchOptions`.
-    fn read(query: &Query, qualified_kind: &str, mut errors: Vec<FieldError>) -> Result<Self, Status> {
-        check_field_manager(&query.text("fieldManager"), &mut errors);
+    fn read(query: &Query, kind: &'static str, mut errors: Vec<FieldError>) -> Result<Self, Status> {
+        let field_manager = query.text("fieldManager");
+        check_field_manager(&field_manager, &mut errors);
         let stages: Vec<String> = query.all("dryRun").map(str::to_owned).collect();
         let dry_run = super::dry_run(&stages, &mut errors);
-        let validation = query.text("fieldValidation");
-        if !FIELD_VALIDATIONS.contains(&validation.as_str()) {
-            errors.push(FieldError::not_supported("fieldValidation", validation, FIELD_VALIDATIONS));
+        let field_validation = query.text("fieldValidation");
+        if !FIELD_VALIDATIONS.contains(&field_validation.as_str()) {
+            errors.push(FieldError::not_supported(
+                "fieldValidation",
+                field_validation.as_str(),
+                FIELD_VALIDATIONS,
+            ));
         }
-        Status::refuse_options(qualified_kind, &errors)?;
-        Ok(Self { dry_run })
+        Status::refuse_options(&format!("{kind}.meta.k8s.io"), &errors)?;
+        Ok(Self { dry_run, kind, field_manager, field_validation })
+    }
+
+    /// As webhooks see them.
+    pub(crate) fn to_value(&self) -> Value {
+        let mut value = json!({"kind": self.kind, "apiVersion": "meta.k8s.io/v1"});
+        let texts = [("fieldManager", &self.field_manager), ("fieldValidation", &self.field_validation)];
+        for (field, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+            value[field] = text.as_str().into();
+        }
+        if self.dry_run {
+            value["dryRun"] = json!(["All"]);
+        }
+        value
+    }
+
+    /// As webhooks see those of a write that makes an object, whatever verb it is.
+    pub(crate) fn for_create(&self) -> Value {
+        Self { kind: "CreateOptions", ..self.clone() }.to_value()
     }
 }
 
@@ -102,8 +131,14 @@ mod tests {
             "dryRun=All&dryRun=All&fieldManager=a%F0%9F%98%80&fieldValidation=Strict&pretty=x",
         ));
         for read in [WriteOptions::of_create, WriteOptions::of_update, WriteOptions::of_patch] {
-            assert_eq!(read(&query), Ok(WriteOptions { dry_run: true }));
-            assert_eq!(read(&Query::default()), Ok(WriteOptions { dry_run: false }));
+            let (given, absent) = (read(&query).unwrap(), read(&Query::default()).unwrap());
+            assert!(given.dry_run && !absent.dry_run);
+            let shown = given.to_value();
+            assert_eq!(
+                (&shown["fieldManager"], &shown["fieldValidation"]),
+                (&json!("a😀"), &json!("Strict"))
+            );
+            assert_eq!(absent.for_create(), json!({"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"}));
         }
     }
 

@@ -3,11 +3,11 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::cluster::Cluster;
 use crate::{
     error::Status,
     kind::Kind,
     object::CodecError,
-    server::Shared,
     storage::{Guard, Key},
 };
 
@@ -18,13 +18,13 @@ const IMMORTAL: &[&str] = &["default", "kube-public", "kube-system"];
 ///
 /// Source: apiserver `admission/plugin/namespace/lifecycle`.
 pub(super) fn check_accepts(
-    shared: &Shared,
+    cluster: &Cluster,
     kind: &Kind,
     namespace: &str,
     name: &str,
 ) -> Result<Guard, Status> {
     let key = Key::new("", namespace);
-    let Some(document) = shared.store.get(PREFIX, &key) else {
+    let Some(document) = cluster.store.get(PREFIX, &key) else {
         return Err(Status::namespace_not_found(namespace));
     };
     let metadata: Value = serde_json::from_slice(document.metadata()).map_err(CodecError::Unreadable)?;

@@ -18,7 +18,7 @@ use crate::{
 /// The rows that are served now. They are read off the definitions in the store, and never told.
 #[derive(Debug)]
 pub(crate) struct Kinds {
-    registry: RwLock<Arc<Registry>>,
+    served: RwLock<Arc<Served>>,
     /// Held by the one that reads the store.
     catching_up: Mutex<()>,
 }
@@ -27,17 +27,17 @@ impl Kinds {
     /// The built-in kinds.
     pub(crate) fn new() -> Self {
         let builtin = builtin::kinds().into_iter().map(Arc::new).collect();
-        let registry = RwLock::new(Arc::new(Registry::new(builtin, BTreeMap::new(), 0)));
-        Self { registry, catching_up: Mutex::new(()) }
+        let served = RwLock::new(Arc::new(Served::new(builtin, BTreeMap::new(), 0)));
+        Self { served, catching_up: Mutex::new(()) }
     }
 
     /// The rows as they were when somebody last caught up.
-    pub(crate) fn current(&self) -> Arc<Registry> {
-        self.registry.read().clone()
+    pub(crate) fn current(&self) -> Arc<Served> {
+        self.served.read().clone()
     }
 
     /// The rows of everything that the store holds at this moment, or a later one.
-    pub(crate) fn caught_up(&self, store: &Store) -> Arc<Registry> {
+    pub(crate) fn caught_up(&self, store: &Store) -> Arc<Served> {
         let newest = store.last_change(DEFINITIONS);
         let current = self.current();
         if current.revision >= newest {
@@ -58,8 +58,8 @@ impl Kinds {
             (key.to_string(), defined)
         };
         let definitions = snapshot.objects.iter().map(read).collect();
-        let after = Arc::new(Registry::new(before.builtin.clone(), definitions, snapshot.revision));
-        *self.registry.write() = after.clone();
+        let after = Arc::new(Served::new(before.builtin.clone(), definitions, snapshot.revision));
+        *self.served.write() = after.clone();
         before.retire(&after, store);
         after
     }
@@ -67,7 +67,7 @@ impl Kinds {
 
 /// A fixed set of rows with its indexes.
 #[derive(Debug)]
-pub(crate) struct Registry {
+pub(crate) struct Served {
     builtin: Vec<Arc<Kind>>,
     definitions: BTreeMap<String, Arc<Defined>>,
     /// Up to which revision of the store the definitions are known.
@@ -90,7 +90,7 @@ pub(crate) struct GroupVersion {
     pub(crate) kinds: Vec<Arc<Kind>>,
 }
 
-impl Registry {
+impl Served {
     fn new(builtin: Vec<Arc<Kind>>, definitions: BTreeMap<String, Arc<Defined>>, revision: u64) -> Self {
         let custom = || definitions.values().flat_map(|defined| &defined.kinds);
         let all = || builtin.iter().chain(custom());

@@ -1,0 +1,14 @@
+//! The verbs as requests ask for them, a file each: options, the body at the version of the path, the registry, the reply.
+
+mod call;
+mod create;
+mod delete;
+mod delete_collection;
+mod get;
+mod list;
+mod patch;
+mod scale;
+mod update;
+mod watch;
+
+pub(crate) use call::Call;
