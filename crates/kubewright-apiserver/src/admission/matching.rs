@@ -56,7 +56,7 @@ fn is_namespace_selected(
     selector: &LabelSelector,
     new: Option<&Object>,
 ) -> Result<bool, Status> {
-    let is_namespace = attributes.kind.is("", "namespaces");
+    let is_namespace = attributes.kind.strategy.is_of_namespaces();
     if selector.is_empty() || (attributes.namespace.is_empty() && !is_namespace) {
         return Ok(true);
     }

@@ -66,6 +66,6 @@ async fn call(
         return Ok(Some(false));
     }
     attributes.take(&kind, after, object)?;
-    (kind.strategy.default)(object);
+    kind.strategy.set_defaults(object);
     Ok(Some(true))
 }

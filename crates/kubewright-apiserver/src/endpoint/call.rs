@@ -96,7 +96,7 @@ impl Call {
         match (self.kind.is_namespaced(), namespace) {
             (true, true) | (false, false) => Ok(()),
             // The path of a namespace is one in a namespace.
-            (false, true) if self.kind.is("", "namespaces") => Ok(()),
+            (false, true) if self.kind.strategy.is_of_namespaces() => Ok(()),
             (true, false) if reads_all => Ok(()),
             // There is such a path, for readers.
             (true, false) if !name && !self.kind.is_custom => Err(Status::method_not_allowed()),

@@ -19,7 +19,7 @@ pub(super) async fn delete(call: &Call) -> Result<Reply, Status> {
     let (kind, resource, name) = (&call.kind, call.resource(), &call.info.name);
     match resource.delete(&resource.key(), name, &options).await? {
         Deletion::Pending(document) => Ok(Reply::object(StatusCode::OK, kind, document)),
-        Deletion::Done(document) if kind.strategy.deletion != DeletionStyle::Status => {
+        Deletion::Done(document) if kind.strategy.rules().deletion != DeletionStyle::Status => {
             Ok(Reply::object(StatusCode::OK, kind, document))
         }
         Deletion::Done(document) => {

@@ -1,12 +1,20 @@
 //! The table of built-in resources.
 
+use std::sync::Arc;
+
 use tokio_util::sync::CancellationToken;
 
 use super::{
     columns, defaults,
+    definition::Definitions,
+    event::Events,
+    namespace::Namespaces,
+    pod::Pods,
     row::{ALL_BUT_DELETE_COLLECTION, ALL_VERBS, Kind, ScalePaths, Scope, Subresource},
-    service,
-    strategy::{DeletionStyle, Generation, NameRule, NewStatus, Propagation, StatusMetadata, Strategy},
+    rules::{DeletionStyle, Generation, NameRule, NewStatus, Propagation, Rules, StatusMetadata},
+    service::{self, Services},
+    service_address::ServiceAddresses,
+    strategy::Strategy,
     validation,
     versions::{Conversion, EVENT_FIELDS},
     webhook_validation,
@@ -33,7 +41,8 @@ struct Row {
     /// Field label and pointer.
     field_labels: &'static [(&'static str, &'static str)],
     columns: columns::Columns,
-    strategy: fn() -> Strategy,
+    rules: fn() -> Rules,
+    strategy: fn(Rules) -> Arc<dyn Strategy>,
 }
 
 impl Row {
@@ -56,7 +65,8 @@ impl Row {
             has_scale: false,
             field_labels: &[],
             columns: &[],
-            strategy: Strategy::default,
+            rules: Rules::default,
+            strategy: |rules| Arc::new(rules),
         }
     }
 
@@ -67,6 +77,18 @@ impl Row {
         plural: &'static str,
     ) -> Self {
         Self { scope: Scope::Cluster, ..Self::namespaced(group, version, kind, plural) }
+    }
+
+    /// Source: the storage of each kind in kubernetes `pkg/registry`.
+    fn registry_path(&self) -> &'static str {
+        match (self.group, self.plural) {
+            ("", "services") => "services/specs",
+            ("", "endpoints") => "services/endpoints",
+            ("", "nodes") => "minions",
+            ("networking.k8s.io", "ingresses") => "ingress",
+            ("apiextensions.k8s.io", _) => super::DEFINITIONS,
+            (_, plural) => plural,
+        }
     }
 
     fn build(&self) -> Kind {
@@ -106,7 +128,8 @@ impl Row {
                 format!("{}/{}", self.group, self.version)
             },
             conversion: if is_second_shape { Conversion::Fields(EVENT_FIELDS) } else { Conversion::Version },
-            strategy: (self.strategy)(),
+            strategy: (self.strategy)((self.rules)()),
+            registry_path: self.registry_path().into(),
             field_labels: self.field_labels.iter().map(|(l, p)| ((*l).to_owned(), (*p).to_owned())).collect(),
             columns: columns::build(self.columns),
             schema: None,
@@ -119,72 +142,72 @@ impl Row {
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row { short_names: &["cm"], columns: columns::CONFIG_MAP, strategy: || Strategy { validate: validation::immutable_when_asked, ..Strategy::default() }, ..Row::namespaced("", "v1", "ConfigMap", "configmaps") },
-    Row { short_names: &["ep"], columns: columns::ENDPOINTS, strategy: || Strategy { create_on_update: true, ..Strategy::default() }, ..Row::namespaced("", "v1", "Endpoints", "endpoints") },
-    Row { short_names: &["ev"], field_labels: EVENT_LABELS, columns: columns::EVENT, strategy: event, ..Row::namespaced("", "v1", "Event", "events") },
-    Row { short_names: &["limits"], columns: columns::CREATED, strategy: || Strategy { create_on_update: true, ..Strategy::default() }, ..Row::namespaced("", "v1", "LimitRange", "limitranges") },
-    Row { short_names: &["ns"], verbs: ALL_BUT_DELETE_COLLECTION, has_status: true, field_labels: &[("status.phase", "/status/phase")], columns: columns::STATUS, strategy: namespace, ..Row::cluster("", "v1", "Namespace", "namespaces") },
-    Row { short_names: &["no"], has_status: true, field_labels: &[("spec.unschedulable", "/spec/unschedulable")], columns: columns::NODE, strategy: || Strategy { new_status: NewStatus::Kept, ..Strategy::default() }, ..Row::cluster("", "v1", "Node", "nodes") },
-    Row { short_names: &["pvc"], has_status: true, columns: columns::VOLUME_CLAIM, strategy: persistent_volume_claim, ..Row::namespaced("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims") },
-    Row { short_names: &["po"], in_all: true, has_status: true, field_labels: POD_LABELS, columns: columns::POD, strategy: pod, ..Row::namespaced("", "v1", "Pod", "pods") },
-    Row { short_names: &["quota"], has_status: true, columns: columns::QUOTA, strategy: || Strategy { deletion: DeletionStyle::Object, ..Strategy::default() }, ..Row::namespaced("", "v1", "ResourceQuota", "resourcequotas") },
-    Row { field_labels: &[("type", "/type")], columns: columns::SECRET, strategy: secret, ..Row::namespaced("", "v1", "Secret", "secrets") },
-    Row { short_names: &["sa"], strategy: || Strategy { deletion: DeletionStyle::Object, ..Strategy::default() }, ..Row::namespaced("", "v1", "ServiceAccount", "serviceaccounts") },
-    Row { short_names: &["svc"], in_all: true, has_status: true, field_labels: SERVICE_LABELS, columns: columns::SERVICE, strategy: service_strategy, ..Row::namespaced("", "v1", "Service", "services") },
+    Row { short_names: &["cm"], columns: columns::CONFIG_MAP, rules: || Rules { validate: validation::immutable_when_asked, ..Rules::default() }, ..Row::namespaced("", "v1", "ConfigMap", "configmaps") },
+    Row { short_names: &["ep"], columns: columns::ENDPOINTS, rules: || Rules { create_on_update: true, ..Rules::default() }, ..Row::namespaced("", "v1", "Endpoints", "endpoints") },
+    Row { short_names: &["ev"], field_labels: EVENT_LABELS, columns: columns::EVENT, rules: event, strategy: |rules| Arc::new(Events(rules)), ..Row::namespaced("", "v1", "Event", "events") },
+    Row { short_names: &["limits"], columns: columns::CREATED, rules: || Rules { create_on_update: true, ..Rules::default() }, ..Row::namespaced("", "v1", "LimitRange", "limitranges") },
+    Row { short_names: &["ns"], verbs: ALL_BUT_DELETE_COLLECTION, has_status: true, field_labels: &[("status.phase", "/status/phase")], columns: columns::STATUS, rules: namespace, strategy: |rules| Arc::new(Namespaces(rules)), ..Row::cluster("", "v1", "Namespace", "namespaces") },
+    Row { short_names: &["no"], has_status: true, field_labels: &[("spec.unschedulable", "/spec/unschedulable")], columns: columns::NODE, rules: || Rules { new_status: NewStatus::Kept, ..Rules::default() }, ..Row::cluster("", "v1", "Node", "nodes") },
+    Row { short_names: &["pvc"], has_status: true, columns: columns::VOLUME_CLAIM, rules: persistent_volume_claim, ..Row::namespaced("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims") },
+    Row { short_names: &["po"], in_all: true, has_status: true, field_labels: POD_LABELS, columns: columns::POD, rules: pod, strategy: |rules| Arc::new(Pods(rules)), ..Row::namespaced("", "v1", "Pod", "pods") },
+    Row { short_names: &["quota"], has_status: true, columns: columns::QUOTA, rules: || Rules { deletion: DeletionStyle::Object, ..Rules::default() }, ..Row::namespaced("", "v1", "ResourceQuota", "resourcequotas") },
+    Row { field_labels: &[("type", "/type")], columns: columns::SECRET, rules: secret, ..Row::namespaced("", "v1", "Secret", "secrets") },
+    Row { short_names: &["sa"], rules: || Rules { deletion: DeletionStyle::Object, ..Rules::default() }, ..Row::namespaced("", "v1", "ServiceAccount", "serviceaccounts") },
+    Row { short_names: &["svc"], in_all: true, has_status: true, field_labels: SERVICE_LABELS, columns: columns::SERVICE, rules: service, strategy: |rules| Arc::new(Services { rules, addresses: ServiceAddresses::default() }), ..Row::namespaced("", "v1", "Service", "services") },
     Row { columns: columns::REVISION, ..Row::namespaced("apps", "v1", "ControllerRevision", "controllerrevisions") },
-    Row { short_names: &["ds"], in_all: true, has_status: true, columns: columns::DAEMON_SET, strategy: || workload(defaults::daemon_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "DaemonSet", "daemonsets") },
-    Row { short_names: &["deploy"], in_all: true, has_status: true, has_scale: true, columns: columns::DEPLOYMENT, strategy: || Strategy { generation: Generation::SpecAndAnnotations, ..workload(defaults::deployment, StatusMetadata::LabelsKept) }, ..Row::namespaced("apps", "v1", "Deployment", "deployments") },
-    Row { short_names: &["rs"], in_all: true, has_status: true, has_scale: true, field_labels: &[("status.replicas", "/status/replicas")], columns: columns::REPLICA_SET, strategy: || workload(defaults::replica_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "ReplicaSet", "replicasets") },
-    Row { short_names: &["sts"], in_all: true, has_status: true, has_scale: true, columns: columns::STATEFUL_SET, strategy: || workload(defaults::stateful_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "StatefulSet", "statefulsets") },
-    Row { in_all: true, has_status: true, field_labels: &[("status.successful", "/status/succeeded")], columns: columns::JOB, strategy: job, ..Row::namespaced("batch", "v1", "Job", "jobs") },
-    Row { short_names: &["cj"], in_all: true, has_status: true, columns: columns::CRON_JOB, strategy: cron_job, ..Row::namespaced("batch", "v1", "CronJob", "cronjobs") },
-    Row { short_names: &["ev"], field_labels: EVENT_LABELS_2, columns: columns::EVENT, strategy: event, ..Row::namespaced("events.k8s.io", "v1", "Event", "events") },
-    Row { columns: columns::LEASE, strategy: || Strategy { create_on_update: true, unconditional_update: false, ..Strategy::default() }, ..Row::namespaced("coordination.k8s.io", "v1", "Lease", "leases") },
-    Row { short_names: &["ing"], has_status: true, columns: columns::INGRESS, strategy: || spec_kind(|_| {}), ..Row::namespaced("networking.k8s.io", "v1", "Ingress", "ingresses") },
-    Row { columns: columns::INGRESS_CLASS, strategy: || spec_kind(|_| {}), ..Row::cluster("networking.k8s.io", "v1", "IngressClass", "ingressclasses") },
-    Row { short_names: &["netpol"], columns: columns::NETWORK_POLICY, strategy: || spec_kind(defaults::network_policy), ..Row::namespaced("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies") },
-    Row { short_names: &["pdb"], has_status: true, columns: columns::DISRUPTION_BUDGET, strategy: || Strategy { unconditional_update: false, ..spec_kind(|_| {}) }, ..Row::namespaced("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets") },
-    Row { short_names: &["pc"], columns: columns::PRIORITY_CLASS, strategy: || spec_kind(defaults::priority_class), ..Row::cluster("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses") },
-    Row { short_names: &["sc"], columns: columns::STORAGE_CLASS, strategy: || Strategy { deletion: DeletionStyle::Object, default: defaults::storage_class, ..Strategy::default() }, ..Row::cluster("storage.k8s.io", "v1", "StorageClass", "storageclasses") },
-    Row { columns: columns::BINDING, strategy: || Strategy { validate: validation::role_binding, ..rbac() }, ..Row::cluster("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings") },
-    Row { columns: columns::CREATED, strategy: rbac, ..Row::cluster("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles") },
-    Row { columns: columns::BINDING, strategy: || Strategy { validate: validation::role_binding, ..rbac() }, ..Row::namespaced("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings") },
-    Row { columns: columns::CREATED, strategy: rbac, ..Row::namespaced("rbac.authorization.k8s.io", "v1", "Role", "roles") },
-    Row { columns: columns::WEBHOOK_CONFIGURATION, strategy: || webhook_configuration(defaults::mutating_webhook_configuration), ..Row::cluster("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations") },
-    Row { columns: columns::WEBHOOK_CONFIGURATION, strategy: || webhook_configuration(defaults::validating_webhook_configuration), ..Row::cluster("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations") },
-    Row { short_names: &["crd", "crds"], has_status: true, columns: columns::DEFINITION, strategy: custom_resource_definition, ..Row::cluster("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions") },
+    Row { short_names: &["ds"], in_all: true, has_status: true, columns: columns::DAEMON_SET, rules: || workload(defaults::daemon_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "DaemonSet", "daemonsets") },
+    Row { short_names: &["deploy"], in_all: true, has_status: true, has_scale: true, columns: columns::DEPLOYMENT, rules: || Rules { generation: Generation::SpecAndAnnotations, ..workload(defaults::deployment, StatusMetadata::LabelsKept) }, ..Row::namespaced("apps", "v1", "Deployment", "deployments") },
+    Row { short_names: &["rs"], in_all: true, has_status: true, has_scale: true, field_labels: &[("status.replicas", "/status/replicas")], columns: columns::REPLICA_SET, rules: || workload(defaults::replica_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "ReplicaSet", "replicasets") },
+    Row { short_names: &["sts"], in_all: true, has_status: true, has_scale: true, columns: columns::STATEFUL_SET, rules: || workload(defaults::stateful_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "StatefulSet", "statefulsets") },
+    Row { in_all: true, has_status: true, field_labels: &[("status.successful", "/status/succeeded")], columns: columns::JOB, rules: job, ..Row::namespaced("batch", "v1", "Job", "jobs") },
+    Row { short_names: &["cj"], in_all: true, has_status: true, columns: columns::CRON_JOB, rules: cron_job, ..Row::namespaced("batch", "v1", "CronJob", "cronjobs") },
+    Row { short_names: &["ev"], field_labels: EVENT_LABELS_2, columns: columns::EVENT, rules: event, strategy: |rules| Arc::new(Events(rules)), ..Row::namespaced("events.k8s.io", "v1", "Event", "events") },
+    Row { columns: columns::LEASE, rules: || Rules { create_on_update: true, unconditional_update: false, any_finalizer: true, ..Rules::default() }, ..Row::namespaced("coordination.k8s.io", "v1", "Lease", "leases") },
+    Row { short_names: &["ing"], has_status: true, columns: columns::INGRESS, rules: || spec_kind(|_| {}), ..Row::namespaced("networking.k8s.io", "v1", "Ingress", "ingresses") },
+    Row { columns: columns::INGRESS_CLASS, rules: || spec_kind(|_| {}), ..Row::cluster("networking.k8s.io", "v1", "IngressClass", "ingressclasses") },
+    Row { short_names: &["netpol"], columns: columns::NETWORK_POLICY, rules: || spec_kind(defaults::network_policy), ..Row::namespaced("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies") },
+    Row { short_names: &["pdb"], has_status: true, columns: columns::DISRUPTION_BUDGET, rules: || Rules { unconditional_update: false, ..spec_kind(|_| {}) }, ..Row::namespaced("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets") },
+    Row { short_names: &["pc"], columns: columns::PRIORITY_CLASS, rules: || spec_kind(defaults::priority_class), ..Row::cluster("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses") },
+    Row { short_names: &["sc"], columns: columns::STORAGE_CLASS, rules: || Rules { deletion: DeletionStyle::Object, default: defaults::storage_class, ..Rules::default() }, ..Row::cluster("storage.k8s.io", "v1", "StorageClass", "storageclasses") },
+    Row { columns: columns::BINDING, rules: || Rules { validate: validation::role_binding, ..rbac() }, ..Row::cluster("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings") },
+    Row { columns: columns::CREATED, rules: rbac, ..Row::cluster("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles") },
+    Row { columns: columns::BINDING, rules: || Rules { validate: validation::role_binding, ..rbac() }, ..Row::namespaced("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings") },
+    Row { columns: columns::CREATED, rules: rbac, ..Row::namespaced("rbac.authorization.k8s.io", "v1", "Role", "roles") },
+    Row { columns: columns::WEBHOOK_CONFIGURATION, rules: || webhook_configuration(defaults::mutating_webhook_configuration), ..Row::cluster("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations") },
+    Row { columns: columns::WEBHOOK_CONFIGURATION, rules: || webhook_configuration(defaults::validating_webhook_configuration), ..Row::cluster("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations") },
+    Row { short_names: &["crd", "crds"], has_status: true, columns: columns::DEFINITION, rules: custom_resource_definition, strategy: |rules| Arc::new(Definitions(rules)), ..Row::cluster("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions") },
 ];
 
-fn event() -> Strategy {
-    Strategy { create_on_update: true, propagation: None, ..Strategy::default() }
+fn event() -> Rules {
+    Rules { create_on_update: true, propagation: None, ..Rules::default() }
 }
 
-fn namespace() -> Strategy {
-    Strategy {
+fn namespace() -> Rules {
+    Rules {
         default: defaults::namespace,
         prepare_for_create: defaults::new_namespace,
         name_rule: NameRule::DnsLabel,
         deletion: DeletionStyle::Object,
-        ..Strategy::default()
+        ..Rules::default()
     }
 }
 
-fn pod() -> Strategy {
-    Strategy {
+fn pod() -> Rules {
+    Rules {
         generation: Generation::Spec,
         default: defaults::pod,
         prepare_for_create: defaults::new_pod,
         deletion: DeletionStyle::Graceful,
-        ..Strategy::default()
+        ..Rules::default()
     }
 }
 
-fn secret() -> Strategy {
-    Strategy { default: defaults::secret, validate: validation::secret, ..Strategy::default() }
+fn secret() -> Rules {
+    Rules { default: defaults::secret, validate: validation::secret, ..Rules::default() }
 }
 
-fn service_strategy() -> Strategy {
-    Strategy {
+fn service() -> Rules {
+    Rules {
         default: service::default,
         prepare_for_create: service::prepare_for_create,
         prepare_for_update: service::prepare_for_update,
@@ -192,68 +215,70 @@ fn service_strategy() -> Strategy {
         name_rule: NameRule::DnsLabel,
         create_on_update: true,
         deletion: DeletionStyle::Object,
-        ..Strategy::default()
+        ..Rules::default()
     }
 }
 
-fn persistent_volume_claim() -> Strategy {
-    Strategy {
+fn persistent_volume_claim() -> Rules {
+    Rules {
         default: defaults::persistent_volume_claim,
         prepare_for_create: defaults::new_persistent_volume_claim,
         deletion: DeletionStyle::Object,
-        ..Strategy::default()
+        ..Rules::default()
     }
 }
 
-fn workload(default: fn(&mut Object), status_metadata: StatusMetadata) -> Strategy {
-    Strategy {
+fn workload(default: fn(&mut Object), status_metadata: StatusMetadata) -> Rules {
+    Rules {
         generation: Generation::Spec,
         status_metadata,
         default,
         validate: validation::workload,
-        ..Strategy::default()
+        ..Rules::default()
     }
 }
 
-fn job() -> Strategy {
-    Strategy {
+fn job() -> Rules {
+    Rules {
         generation: Generation::Spec,
         default: defaults::job,
         propagation: Some(Propagation::Orphan),
-        ..Strategy::default()
+        ..Rules::default()
     }
 }
 
-fn cron_job() -> Strategy {
-    Strategy { generation: Generation::Spec, default: defaults::cron_job, ..Strategy::default() }
+fn cron_job() -> Rules {
+    Rules { generation: Generation::Spec, default: defaults::cron_job, ..Rules::default() }
 }
 
 /// A kind with a spec, and defaults.
-fn spec_kind(default: fn(&mut Object)) -> Strategy {
-    Strategy { generation: Generation::Spec, default, ..Strategy::default() }
+fn spec_kind(default: fn(&mut Object)) -> Rules {
+    Rules { generation: Generation::Spec, default, ..Rules::default() }
 }
 
-fn rbac() -> Strategy {
-    Strategy { create_on_update: true, name_rule: NameRule::PathSegment, ..Strategy::default() }
+fn rbac() -> Rules {
+    Rules { create_on_update: true, name_rule: NameRule::PathSegment, ..Rules::default() }
 }
 
-fn webhook_configuration(default: fn(&mut Object)) -> Strategy {
-    Strategy {
+fn webhook_configuration(default: fn(&mut Object)) -> Rules {
+    Rules {
         generation: Generation::Content,
         unconditional_update: false,
+        any_finalizer: true,
         default,
         validate: webhook_validation::webhook_configuration,
-        ..Strategy::default()
+        ..Rules::default()
     }
 }
 
-fn custom_resource_definition() -> Strategy {
-    Strategy {
+fn custom_resource_definition() -> Rules {
+    Rules {
         generation: Generation::Spec,
         unconditional_update: false,
+        any_finalizer: true,
         default: defaults::custom_resource_definition,
         validate: validation::custom_resource_definition,
-        ..Strategy::default()
+        ..Rules::default()
     }
 }
 

@@ -1,12 +1,15 @@
 //! Rows made from a `CustomResourceDefinition`.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     column::{Cell, Column},
     row::{ALL_VERBS, Kind, ScalePaths, Scope, Subresource},
-    strategy::{Generation, StatusMetadata, Strategy},
+    rules::{Generation, Rules, StatusMetadata},
+    strategy::{Consequence, Strategy},
     versions::Conversion,
 };
 use crate::object::Object;
@@ -96,7 +99,8 @@ impl CustomDefinition<'_> {
             prefix: format!("{}/{}", self.group(), self.plural()).into(),
             kept_as: format!("{}/{}", self.group(), self.storage_version()),
             conversion: Conversion::Version,
-            strategy: strategy(),
+            strategy: Arc::new(CustomResources(rules())),
+            registry_path: format!("{}/{}", self.group(), self.plural()),
             field_labels: selectable_fields(version),
             columns: columns(version),
             schema: version.pointer("/schema/openAPIV3Schema").cloned(),
@@ -107,13 +111,28 @@ impl CustomDefinition<'_> {
     }
 }
 
+/// Custom resources.
+#[derive(Debug)]
+struct CustomResources(Rules);
+
+impl Strategy for CustomResources {
+    fn rules(&self) -> &Rules {
+        &self.0
+    }
+
+    fn consequence(&self) -> Consequence {
+        Consequence::Outlived
+    }
+}
+
 /// Source: apiextensions `customresource/strategy.go` and `status_strategy.go`.
-fn strategy() -> Strategy {
-    Strategy {
+fn rules() -> Rules {
+    Rules {
         generation: Generation::Content,
         status_metadata: StatusMetadata::Kept,
         unconditional_update: false,
-        ..Strategy::default()
+        any_finalizer: true,
+        ..Rules::default()
     }
 }
 

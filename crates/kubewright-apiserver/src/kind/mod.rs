@@ -1,7 +1,7 @@
 //! One row per resource: its names, scope, verbs, subresources and the few ways in which it differs from others.
 //!
-//! Built-in rows come from one table, rows of custom resources from their `CustomResourceDefinition`s. Nothing
-//! outside this room asks whether a resource is built in.
+//! Built-in rows come from one table, rows of custom resources from their `CustomResourceDefinition`s. In
+//! which ways a resource differs is asked of its [strategy](strategy::Strategy); nobody outside this room asks which one it is.
 
 mod age;
 mod builtin;
@@ -10,10 +10,17 @@ mod columns;
 mod custom;
 mod defaults;
 mod defined;
+mod definition;
+mod event;
+mod namespace;
+mod pod;
 mod qualified_name;
+mod reservation;
 mod row;
+mod rules;
 mod served;
 mod service;
+mod service_address;
 mod strategy;
 mod validation;
 mod versions;
@@ -22,7 +29,9 @@ mod webhook_validation;
 pub(crate) use age::age;
 pub(crate) use column::{Cell, Column};
 pub(crate) use custom::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name};
+pub(crate) use definition::set_condition;
 pub(crate) use qualified_name::{check_label_value, check_qualified_name};
 pub(crate) use row::{Kind, ScalePaths, Scope, Subresource};
+pub(crate) use rules::{DeletionStyle, Generation, NewStatus, Part, Propagation, StatusMetadata};
 pub(crate) use served::{Group, Kinds, Served};
-pub(crate) use strategy::{DeletionStyle, Generation, NewStatus, Part, Propagation, StatusMetadata};
+pub(crate) use strategy::Consequence;

@@ -1,5 +1,7 @@
 //! The row itself.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +30,9 @@ pub(crate) struct Kind {
     pub(crate) kept_as: String,
     /// How what is kept becomes what is shown at this version.
     pub(crate) conversion: Conversion,
-    pub(crate) strategy: Strategy,
+    pub(crate) strategy: Arc<dyn Strategy>,
+    /// Where the real server keeps the objects in etcd, below `/registry`. Some messages show it.
+    pub(crate) registry_path: String,
     /// The field labels that selectors may name besides `metadata.name` and `metadata.namespace`, each with the
     /// pointer to its value in the stored object.
     pub(crate) field_labels: Vec<(String, String)>,
@@ -51,10 +55,6 @@ impl Kind {
 
     pub(crate) fn is_namespaced(&self) -> bool {
         self.scope == Scope::Namespaced
-    }
-
-    pub(crate) fn is(&self, group: &str, plural: &str) -> bool {
-        self.group == group && self.plural == plural
     }
 
     pub(crate) fn subresource(&self, name: &str) -> Option<&Subresource> {

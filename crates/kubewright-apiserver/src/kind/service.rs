@@ -2,8 +2,43 @@
 
 use serde_json::{Map, Value, json};
 
-use super::defaults::{fill, list_at};
-use crate::{error::FieldError, object::Object};
+use super::{
+    defaults::{fill, list_at},
+    reservation::Reservation,
+    row::Kind,
+    rules::Rules,
+    service_address::ServiceAddresses,
+    strategy::{Consequence, Strategy},
+};
+use crate::{
+    error::{FieldError, Status},
+    object::Object,
+};
+
+/// Services, with what is handed out to them.
+#[derive(Debug)]
+pub(super) struct Services {
+    pub(super) rules: Rules,
+    pub(super) addresses: ServiceAddresses,
+}
+
+impl Strategy for Services {
+    fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    fn reserve(&self, kind: &Kind, old: Option<&Object>, new: &mut Object) -> Result<Reservation, Status> {
+        self.addresses.reserve(kind, old, new)
+    }
+
+    fn release(&self, service: &Object) {
+        self.addresses.release(service);
+    }
+
+    fn consequence(&self) -> Consequence {
+        Consequence::Restore
+    }
+}
 
 /// Source: core `v1.SetDefaults_Service`, `SetDefaults_ServiceSpec`.
 pub(super) fn default(object: &mut Object) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::strategy::NameRule;
+use super::rules::NameRule;
 use crate::{error::FieldError, object::Object};
 
 /// Checks a new object, with the one it replaces if there is one.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::strategy::NameRule;
+use super::rules::NameRule;
 use crate::{error::FieldError, object::Object};
 
 /// Source: admissionregistration `validation.ValidateMutatingWebhookConfiguration`, `ValidateValidatingWebhookConfiguration`.

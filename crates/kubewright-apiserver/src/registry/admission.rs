@@ -49,7 +49,7 @@ impl Asked<'_> {
             return Ok(());
         }
         // They are shown what clients have left out.
-        (self.resource.kind.strategy.default)(new);
+        self.resource.kind.strategy.set_defaults(new);
         self.attributes().mutate(old, Some(new)).await
     }
 
@@ -78,7 +78,7 @@ impl Asked<'_> {
             admission: &cluster.admission,
             kind,
             operation: self.operation,
-            namespace: if kind.is("", "namespaces") { self.name } else { self.resource.namespace() },
+            namespace: if kind.strategy.is_of_namespaces() { self.name } else { self.resource.namespace() },
             name: self.name,
             subresource: &info.subresource,
             dry_run: self.dry_run,

@@ -5,8 +5,8 @@
 
 use serde_json::{Value, json};
 
-use super::{cluster::Cluster, effects, metadata};
-use crate::{kind::Kind, object::Object, storage::Key};
+use super::{cluster::Cluster, metadata};
+use crate::{object::Object, storage::Key};
 
 /// Makes what every cluster has, as far as it is missing.
 ///
@@ -16,19 +16,6 @@ pub(super) fn bootstrap(cluster: &Cluster) {
         make(cluster, "namespaces", "", json!({"kind": "Namespace", "metadata": {"name": namespace}}));
     }
     make(cluster, "services", "default", kubernetes_service());
-}
-
-/// An object was removed: makes it again if no cluster is without it.
-pub(super) fn removed(cluster: &Cluster, kind: &Kind, object: &Object) {
-    let is_bootstrap = match kind.plural.as_str() {
-        _ if !kind.group.is_empty() => false,
-        "namespaces" => NAMESPACES.contains(&object.name()),
-        "services" => (object.namespace(), object.name()) == ("default", "kubernetes"),
-        _ => false,
-    };
-    if is_bootstrap {
-        bootstrap(cluster);
-    }
 }
 
 fn make(cluster: &Cluster, plural: &str, namespace: &str, value: Value) {
@@ -42,7 +29,7 @@ fn make(cluster: &Cluster, plural: &str, namespace: &str, value: Value) {
     }
     metadata::before_create(cluster, kind, &mut object);
     // The address is taken only while the Service that goes has it, and then so is the name.
-    let Ok(reservation) = effects::reserve(cluster, kind, None, &mut object) else { return };
+    let Ok(reservation) = kind.strategy.reserve(kind, None, &mut object) else { return };
     let Ok(draft) = object.encode() else { return };
     if cluster.store.create(&kind.prefix, &key, &draft, &[]).is_ok() {
         reservation.keep();

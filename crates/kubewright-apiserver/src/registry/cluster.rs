@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
-use super::{bootstrap::bootstrap, definition::Settling, expiry::Expiry, service_address::ServiceAddresses};
+use super::{bootstrap::bootstrap, definition::Settling, expiry::Expiry};
 use crate::{
     admission::Admission,
     clock::Clock,
@@ -24,7 +24,6 @@ pub(crate) struct Cluster {
     pub(crate) bookmark_interval: Duration,
     pub(super) settling: Settling,
     pub(super) expiry: Expiry,
-    pub(super) addresses: ServiceAddresses,
 }
 
 /// What a cluster is made of.
@@ -51,7 +50,6 @@ impl Cluster {
             bookmark_interval,
             settling: Settling::default(),
             expiry: Expiry::default(),
-            addresses: ServiceAddresses::default(),
         };
         bootstrap(&cluster);
         cluster
@@ -59,7 +57,7 @@ impl Cluster {
 
     /// Removes objects of a kind that expire and are due.
     pub(crate) fn expire(&self, kind: &Kind) {
-        if Expiry::concerns(kind) {
+        if kind.strategy.time_to_live().is_some() {
             self.expiry.remove_due(&self.store, kind);
         }
     }

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     admission::Operation,
     error::Status,
-    kind::{DEFINITIONS, Kind, definition_name},
+    kind::{DEFINITIONS, Kind, Part, definition_name},
     object::{Document, Object},
     options::WriteOptions,
     storage::{Guard, Key, NotCreated},
@@ -47,10 +47,10 @@ impl Resource<'_> {
                 let name = cluster.identity.generate_name(&base);
                 object.metadata_mut().insert("name".into(), name.into());
                 // Defaults may depend on the name (namespaces carry it as a label).
-                (kind.strategy.default)(&mut object);
+                kind.strategy.set_defaults(&mut object);
             }
             let mut problems = validation::validate(kind, &object, None);
-            problems.extend((kind.strategy.validate)(&object, None));
+            problems.extend(kind.strategy.validate(&object, None, Part::Main));
             metadata::refuse(kind, object.name(), &problems)?;
             asked.validate(None, &object).await?;
             match self.commit_new(&mut object, options.dry_run) {
@@ -70,7 +70,7 @@ impl Resource<'_> {
         if let Some(present) = cluster.store.get(&kind.prefix, &key) {
             return Err(taken(kind, object.name(), &present));
         }
-        let reservation = effects::reserve(cluster, kind, None, object)?;
+        let reservation = kind.strategy.reserve(kind, None, object)?;
         let draft = object.encode().map_err(Status::from)?;
         if dry_run {
             return Ok(draft.without_revision());

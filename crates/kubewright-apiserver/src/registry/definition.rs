@@ -7,14 +7,12 @@
 //! # Differences from Go
 //! Nothing waits: the real server delays creates in the first two seconds of a definition.
 
-use jiff::Timestamp;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{cluster::Cluster, delete, update};
 use crate::{
-    clock::rfc3339,
-    kind::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name},
+    kind::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name, set_condition},
     object::Object,
     storage::Key,
 };
@@ -27,19 +25,6 @@ pub(super) struct Settling(Mutex<()>);
 pub(super) fn changed(cluster: &Cluster) {
     delete_instances(cluster);
     settle(cluster);
-}
-
-/// The first deletion of a definition: its objects have to go first.
-///
-/// Source: apiextensions `registry/customresourcedefinition.REST.Delete`.
-pub(super) fn mark_terminating(object: &mut Object, now: Timestamp) {
-    let mut finalizers: Vec<String> = object.finalizers().into_iter().map(str::to_owned).collect();
-    if !finalizers.iter().any(|name| name == CLEANUP) {
-        finalizers.push(CLEANUP.to_owned());
-    }
-    object.set_finalizers(&finalizers);
-    let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
-    set_condition(object, now, "Terminating", "True", "InstanceDeletionPending", message);
 }
 
 /// An object of a custom kind was removed: perhaps it was the last one that a deletion has waited for.
@@ -174,22 +159,4 @@ fn name_conflict(cluster: &Cluster, object: &Object) -> Option<(&'static str, St
         return None;
     };
     Some((found.0, format!("{:?} is already in use", found.1)))
-}
-
-/// Sets a condition; its transition time changes only with its status.
-fn set_condition(object: &mut Object, now: Timestamp, kind: &str, status: &str, reason: &str, message: &str) {
-    let conditions = object.section("status").entry("conditions").or_insert_with(|| json!([]));
-    let Some(conditions) = conditions.as_array_mut() else { return };
-    let mut new = json!({
-        "type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": rfc3339(now),
-    });
-    match conditions.iter_mut().find(|condition| condition["type"] == kind) {
-        Some(present) => {
-            if present["status"] == status {
-                new["lastTransitionTime"] = present["lastTransitionTime"].take();
-            }
-            *present = new;
-        }
-        None => conditions.push(new),
-    }
 }

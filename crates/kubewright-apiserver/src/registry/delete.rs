@@ -1,9 +1,10 @@
 //! Delete.
 
 use http::StatusCode;
+use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{cluster::Cluster, definition, effects, metadata, namespace, resource::Resource, update};
+use super::{cluster::Cluster, effects, metadata, resource::Resource, update};
 use crate::{
     admission::Operation,
     error::Status,
@@ -25,7 +26,7 @@ impl Resource<'_> {
         if !cluster.admission.is_any() {
             return delete_object(cluster, kind, key, name, options);
         }
-        namespace::check_mortal(kind, name)?;
+        check_mortal(kind, name)?;
         let asked = self.ask(Operation::Delete, name, options.to_value(), options.dry_run);
         loop {
             let current =
@@ -74,7 +75,7 @@ pub(super) fn delete_object(
     name: &str,
     options: &DeleteOptions,
 ) -> Result<Deletion, Status> {
-    namespace::check_mortal(kind, name)?;
+    check_mortal(kind, name)?;
     let mut preconditions = options.preconditions.clone();
     loop {
         let current = cluster.store.get(&kind.prefix, key).ok_or_else(|| Status::not_found(kind, name))?;
@@ -86,7 +87,7 @@ pub(super) fn delete_object(
         };
         check_readable(kind, key, &old, options)?;
         check_preconditions(kind, &old, &preconditions)?;
-        let new = marked(cluster, kind, &old, options);
+        let new = marked(cluster.clock.now(), kind, &old, options);
         let released = update::is_released(kind, &new);
         // Whoever watches an object that may need time to stop sees that it is to go before it goes.
         let goes = released && (!is_graceful(kind) || new == old);
@@ -124,30 +125,28 @@ pub(super) fn delete_object(
     }
 }
 
+/// Some objects may not be deleted.
+fn check_mortal(kind: &Kind, name: &str) -> Result<(), Status> {
+    match kind.strategy.refuses_deletion(name) {
+        Some(cause) => Err(Status::forbidden(kind, name, cause)),
+        None => Ok(()),
+    }
+}
+
 /// The object as it is while its deletion waits: with the finalizers of the policy, and marked.
-fn marked(cluster: &Cluster, kind: &Kind, old: &Object, options: &DeleteOptions) -> Object {
+fn marked(now: Timestamp, kind: &Kind, old: &Object, options: &DeleteOptions) -> Object {
     let mut new = old.clone();
     let finalizers = finalizers(kind, old, options);
     new.set_finalizers(&finalizers);
-    if kind.is("apiextensions.k8s.io", "customresourcedefinitions") && !old.is_terminating() {
-        definition::mark_terminating(&mut new, cluster.clock.now());
-    }
-    if kind.is("", "namespaces") {
-        new.section("status").insert("phase".into(), "Terminating".into());
-    }
-    let grace = grace_period(kind, old, options);
-    if kind.is("", "namespaces") {
-        if !old.is_terminating() {
-            metadata::mark_deleted(&mut new, cluster.clock.now(), None);
-        }
-    } else if !old.is_terminating() {
-        metadata::mark_deleted(&mut new, cluster.clock.now(), Some(grace));
-    } else if grace
-        < old.metadata().get("deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default()
-    {
+    kind.strategy.prepare_for_delete(&mut new, old, now);
+    let grace = kind.strategy.grace_period(old, options.grace_period_seconds);
+    let before = old.metadata().get("deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default();
+    if !old.is_terminating() {
+        metadata::mark_deleted(&mut new, now, grace);
+    } else if grace.is_some_and(|grace| grace < before) {
         // A second deletion can only shorten the grace period.
         let generation = old.generation();
-        metadata::mark_deleted(&mut new, cluster.clock.now(), Some(grace));
+        metadata::mark_deleted(&mut new, now, grace);
         if generation > 0 {
             new.metadata_mut().insert("generation".into(), generation.into());
         }
@@ -163,7 +162,7 @@ fn finalizers(kind: &Kind, old: &Object, options: &DeleteOptions) -> Vec<String>
         .filter(|name| !matches!(**name, ORPHAN | FOREGROUND))
         .map(|name| (*name).to_owned())
         .collect();
-    let Some(default) = kind.strategy.propagation else { return others };
+    let Some(default) = kind.strategy.rules().propagation else { return others };
     let standing = if present.contains(&FOREGROUND) {
         Some(Propagation::Foreground)
     } else if present.contains(&ORPHAN) {
@@ -180,19 +179,7 @@ fn finalizers(kind: &Kind, old: &Object, options: &DeleteOptions) -> Vec<String>
 }
 
 fn is_graceful(kind: &Kind) -> bool {
-    kind.strategy.deletion == DeletionStyle::Graceful
-}
-
-/// Pods that a node runs get time to stop.
-///
-/// Source: core `pod.podStrategy.CheckGracefulDelete`.
-fn grace_period(kind: &Kind, old: &Object, options: &DeleteOptions) -> i64 {
-    let finished = matches!(old.str_at("/status/phase"), "Succeeded" | "Failed");
-    if !is_graceful(kind) || finished || old.str_at("/spec/nodeName").is_empty() {
-        return 0;
-    }
-    let own = old.at("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64);
-    options.grace_period_seconds.or(own).unwrap_or_default().max(0)
+    kind.strategy.rules().deletion == DeletionStyle::Graceful
 }
 
 /// Removes an object that nobody can read: there are no finalizers to be seen.

@@ -29,15 +29,10 @@ struct Lease {
 }
 
 impl Expiry {
-    /// Whether the objects of a kind expire.
-    pub(super) fn concerns(kind: &Kind) -> bool {
-        kind.kind == "Event" && !kind.is_custom
-    }
-
     /// An Event was written.
-    pub(super) fn renew(&self, key: &Key, document: &Document) {
+    pub(super) fn renew(&self, key: &Key, document: &Document, time_to_live: Duration) {
         let lease =
-            Lease { ends: Instant::now() + TIME_TO_LIVE, key: key.clone(), revision: document.revision() };
+            Lease { ends: Instant::now() + time_to_live, key: key.clone(), revision: document.revision() };
         self.0.lock().push_back(lease);
     }
 
@@ -57,6 +52,3 @@ impl Expiry {
         leases.pop_front()
     }
 }
-
-/// Source: apiserver `--event-ttl`.
-const TIME_TO_LIVE: Duration = Duration::from_secs(3600);

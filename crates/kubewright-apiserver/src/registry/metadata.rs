@@ -23,14 +23,14 @@ pub(super) fn before_create(cluster: &Cluster, kind: &Kind, object: &mut Object)
     drop_repeated_owners(metadata);
     metadata.insert("uid".into(), cluster.identity.uid().into());
     metadata.insert("creationTimestamp".into(), rfc3339(cluster.clock.now()).into());
-    if kind.strategy.generation != Generation::None {
+    if kind.strategy.rules().generation != Generation::None {
         metadata.insert("generation".into(), 1.into());
     }
-    if kind.has_status() && kind.strategy.new_status == NewStatus::Dropped {
+    if kind.has_status() && kind.strategy.rules().new_status == NewStatus::Dropped {
         object.put("status", None);
     }
-    (kind.strategy.default)(object);
-    (kind.strategy.prepare_for_create)(object);
+    kind.strategy.set_defaults(object);
+    kind.strategy.prepare_for_create(object);
 }
 
 /// Makes `new` a legal successor of `old`: parts that this write may not change are put back.
@@ -41,14 +41,6 @@ pub(super) fn before_update(kind: &Kind, old: &Object, new: &mut Object, part: P
         restore_all_but(part, kind, old, new);
     } else if kind.has_status() {
         new.put("status", old.0.get("status").cloned());
-    }
-    if part != Part::Finalize && kind.is("", "namespaces") {
-        let finalizers = old.at("/spec/finalizers").cloned();
-        let spec = new.section("spec");
-        match finalizers {
-            Some(finalizers) => spec.insert("finalizers".into(), finalizers),
-            None => spec.remove("finalizers"),
-        };
     }
     let metadata = new.metadata_mut();
     drop_empty(metadata);
@@ -73,8 +65,8 @@ pub(super) fn before_update(kind: &Kind, old: &Object, new: &mut Object, part: P
             metadata.insert((*field).into(), value.clone());
         }
     }
-    (kind.strategy.default)(new);
-    (kind.strategy.prepare_for_update)(new, old);
+    kind.strategy.set_defaults(new);
+    kind.strategy.prepare_for_update(new, old, part);
     if generation_goes_up(kind, old, new) {
         new.metadata_mut().insert("generation".into(), (old.generation() + 1).into());
     }
@@ -103,7 +95,7 @@ fn restore_all_but(part: Part, kind: &Kind, old: &Object, new: &mut Object) {
     };
     let mut restored = old.clone();
     restored.put(own, new.0.get(own).cloned());
-    let kept: &[&str] = match (part, kind.strategy.status_metadata) {
+    let kept: &[&str] = match (part, kind.strategy.rules().status_metadata) {
         (Part::Finalize, _) | (_, StatusMetadata::Kept) => {
             // The version is what the write was made against, and is checked apart.
             new.0 = restored.0;
@@ -125,7 +117,7 @@ fn restore_all_but(part: Part, kind: &Kind, old: &Object, new: &mut Object) {
 
 fn generation_goes_up(kind: &Kind, old: &Object, new: &Object) -> bool {
     let spec_changed = || old.0.get("spec") != new.0.get("spec");
-    match kind.strategy.generation {
+    match kind.strategy.rules().generation {
         Generation::None => false,
         Generation::Spec => spec_changed(),
         Generation::SpecAndAnnotations => {
@@ -193,7 +185,7 @@ mod tests {
     fn check(group: &str, plural: &str, part: Part, old: &Value, new: &Value, expected: Option<i64>) {
         let kind = Kinds::new().current().find(group, "v1", plural).unwrap().clone();
         let mut old = object(old);
-        (kind.strategy.default)(&mut old);
+        kind.strategy.set_defaults(&mut old);
         let mut new = object(new);
         before_update(&kind, &old, &mut new, part);
         assert_eq!(new.metadata().get("generation").and_then(Value::as_i64), expected);

@@ -15,7 +15,6 @@ mod metadata;
 mod namespace;
 mod resource;
 mod scale;
-mod service_address;
 mod update;
 mod validation;
 mod watch;

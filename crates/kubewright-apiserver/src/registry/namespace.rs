@@ -1,6 +1,5 @@
 //! What namespaces mean for other objects.
 
-use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::cluster::Cluster;
@@ -10,9 +9,6 @@ use crate::{
     object::CodecError,
     storage::{Guard, Key},
 };
-
-/// Namespaces that cannot be deleted.
-const IMMORTAL: &[&str] = &["default", "kube-public", "kube-system"];
 
 /// New objects need a namespace that is there to stay. The guard says that it still is when they are committed.
 ///
@@ -38,15 +34,6 @@ pub(super) fn check_accepts(
         "message": format!("namespace {namespace} is being terminated"),
     }]);
     Err(Status::forbidden(kind, name, &cause).with("causes", terminating))
-}
-
-/// Some namespaces may not be deleted.
-pub(super) fn check_mortal(kind: &Kind, name: &str) -> Result<(), Status> {
-    if kind.is("", "namespaces") && IMMORTAL.contains(&name) {
-        let message = format!("namespaces \"{name}\" is forbidden: this namespace may not be deleted");
-        return Err(Status::new(StatusCode::FORBIDDEN, "Forbidden", message).about(kind, name));
-    }
-    Ok(())
 }
 
 const PREFIX: &str = "/namespaces";

@@ -46,7 +46,8 @@ impl Resource<'_> {
     ) -> Result<Written, Status> {
         let (cluster, kind) = (self.cluster, self.kind);
         let (key, name) = (self.key(), &self.info.name);
-        let may_create = missing == Missing::Create && part == Part::Main && kind.strategy.create_on_update;
+        let may_create =
+            missing == Missing::Create && part == Part::Main && kind.strategy.rules().create_on_update;
         let asked = self.ask(Operation::Update, name, options.to_value(), options.dry_run);
         loop {
             let Some(current) = cluster.store.get(&kind.prefix, &key) else {
@@ -67,10 +68,10 @@ impl Resource<'_> {
             self.check_version(&old, &new)?;
             metadata::before_update(kind, &old, &mut new, part);
             let mut problems = validation::validate(kind, &new, Some(&old));
-            problems.extend((kind.strategy.validate)(&new, Some(&old)));
+            problems.extend(kind.strategy.validate(&new, Some(&old), part));
             metadata::refuse(kind, new.name(), &problems)?;
             asked.validate(Some(&old), &new).await?;
-            let reservation = effects::reserve(cluster, kind, Some(&old), &mut new)?;
+            let reservation = kind.strategy.reserve(kind, Some(&old), &mut new)?;
             let draft = new.encode()?;
             if options.dry_run {
                 return Ok(Written { document: draft.at(current.revision()), created: false });
@@ -131,7 +132,7 @@ impl Resource<'_> {
     fn check_version(&self, old: &Object, new: &Object) -> Result<(), Status> {
         let given = new.meta("resourceVersion");
         if given.is_empty() || given == "0" {
-            return if self.kind.strategy.unconditional_update {
+            return if self.kind.strategy.rules().unconditional_update {
                 Ok(())
             } else {
                 Err(no_resource_version(self.kind, &self.info.name))
@@ -169,31 +170,18 @@ pub(super) fn commit(
     Ok(document)
 }
 
-/// Whether an object that is being deleted may go: no finalizer, no grace, and an empty namespace.
+/// Whether an object that is being deleted may go: no finalizer, no grace, and nothing else that holds it.
 pub(super) fn is_released(kind: &Kind, object: &Object) -> bool {
     let grace = object.metadata().get("deletionGracePeriodSeconds").and_then(Value::as_i64);
-    let holds =
-        |pointer: &str| object.at(pointer).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
     object.is_terminating()
         && object.finalizers().is_empty()
         && grace.unwrap_or_default() == 0
-        && !(kind.is("", "namespaces") && holds("/spec/finalizers"))
+        && !kind.strategy.is_held(object)
 }
 
 /// Where the real server keeps an object in etcd.
-///
-/// Source: the storage of each kind in kubernetes `pkg/registry`.
 pub(super) fn registry_key(kind: &Kind, key: &Key) -> String {
-    let place = match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "services") => "services/specs",
-        ("", "endpoints") => "services/endpoints",
-        ("", "nodes") => "minions",
-        ("networking.k8s.io", "ingresses") => "ingress",
-        ("apiextensions.k8s.io", _) => &kind.prefix,
-        _ if kind.is_custom => &kind.prefix,
-        (_, plural) => plural,
-    };
-    format!("/registry/{place}/{key}")
+    format!("/registry/{}/{key}", kind.registry_path)
 }
 
 /// Upstream names the resource, not the kind, in this one.

@@ -27,7 +27,7 @@ fn names(kind: &Kind, object: &Object) -> Vec<FieldError> {
     let mut problems = Vec::new();
     let mut check = |field: &str, name: &str| {
         let path = format!("metadata.{field}");
-        let texts = kind.strategy.name_rule.check(name);
+        let texts = kind.strategy.rules().name_rule.check(name);
         problems
             .extend(texts.iter().map(|text| FieldError::invalid(&path, object.metadata().get(field), text)));
     };
@@ -154,7 +154,7 @@ fn finalizers(kind: &Kind, object: &Object) -> Vec<FieldError> {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         problems.push(FieldError::invalid(path, object.metadata().get("finalizers"), detail));
     }
-    if takes_any_finalizer(kind) {
+    if kind.strategy.rules().any_finalizer {
         return problems;
     }
     for (index, name) in present.iter().enumerate() {
@@ -165,14 +165,6 @@ fn finalizers(kind: &Kind, object: &Object) -> Vec<FieldError> {
         }
     }
     problems
-}
-
-/// Whether a kind takes finalizers that belong to no domain.
-///
-/// Source: those that validate with apimachinery's `ValidateObjectMeta`, not with that of `core/validation`.
-fn takes_any_finalizer(kind: &Kind) -> bool {
-    const GROUPS: &[&str] = &["apiextensions.k8s.io", "admissionregistration.k8s.io", "coordination.k8s.io"];
-    kind.is_custom || GROUPS.contains(&kind.group.as_str())
 }
 
 /// The entries of a map of texts.

@@ -1,21 +1,24 @@
 //! What the server gives to Services: addresses, and ports on the nodes.
 
-use std::{collections::HashSet, net::Ipv4Addr, ops::RangeInclusive};
+use std::{collections::HashSet, net::Ipv4Addr, ops::RangeInclusive, sync::Arc};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use super::{
+    reservation::{Held, Reservation},
+    row::Kind,
+};
 use crate::{
     error::{FieldError, Status},
-    kind::Kind,
     object::Object,
 };
 
 /// Hands out addresses from 10.0.0.0/24, the range of Go's envtest, and node ports from 30000 to 32767.
 ///
 /// The first address belongs to the `kubernetes` Service of every cluster, which asks for it.
-#[derive(Debug, Default)]
-pub(super) struct ServiceAddresses(Mutex<HashSet<Taken>>);
+#[derive(Debug, Clone, Default)]
+pub(super) struct ServiceAddresses(Arc<Mutex<HashSet<Taken>>>);
 
 /// What one Service has, and no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,9 +29,8 @@ enum Taken {
 
 /// What one write of a Service has taken, and what it gives back. Dropped, it undoes the first and forgets the second.
 #[derive(Debug)]
-#[must_use = "dropping a reservation gives back what it has taken"]
-pub(super) struct Reservation<'a> {
-    addresses: &'a ServiceAddresses,
+struct Claim {
+    addresses: ServiceAddresses,
     taken: Vec<Taken>,
     freed: Vec<Taken>,
 }
@@ -40,17 +42,17 @@ impl ServiceAddresses {
         kind: &Kind,
         old: Option<&Object>,
         service: &mut Object,
-    ) -> Result<Reservation<'_>, Status> {
+    ) -> Result<Reservation, Status> {
         let held = old.map(taken_by).unwrap_or_default();
-        let mut reservation = Reservation::nothing(self);
+        let mut claim = Claim { addresses: self.clone(), taken: Vec::new(), freed: Vec::new() };
         let refuse = |error| Status::invalid(kind, service.name(), &[error]);
         let mut changed = service.clone();
-        reservation.reserve_address(&mut changed, &held).map_err(refuse)?;
-        reservation.reserve_node_ports(&mut changed, &held).map_err(refuse)?;
+        claim.reserve_address(&mut changed, &held).map_err(refuse)?;
+        claim.reserve_node_ports(&mut changed, &held).map_err(refuse)?;
         *service = changed;
         let keeps = taken_by(service);
-        reservation.freed = held.difference(&keeps).copied().collect();
-        Ok(reservation)
+        claim.freed = held.difference(&keeps).copied().collect();
+        Ok(Reservation::of(claim))
     }
 
     /// Takes back what a Service has that is gone.
@@ -62,14 +64,8 @@ impl ServiceAddresses {
     }
 }
 
-impl<'a> Reservation<'a> {
-    /// The one of what needs nothing.
-    pub(super) fn nothing(addresses: &'a ServiceAddresses) -> Self {
-        Self { addresses, taken: Vec::new(), freed: Vec::new() }
-    }
-
-    /// The Service was stored.
-    pub(super) fn keep(mut self) {
+impl Held for Claim {
+    fn keep(mut self: Box<Self>) {
         let mut all = self.addresses.0.lock();
         for freed in &self.freed {
             all.remove(freed);
@@ -77,7 +73,9 @@ impl<'a> Reservation<'a> {
         drop(all);
         self.taken.clear();
     }
+}
 
+impl Claim {
     fn reserve_address(&mut self, service: &mut Object, held: &HashSet<Taken>) -> Result<(), FieldError> {
         let asked = service.str_at("/spec/clusterIP").to_owned();
         if service.str_at("/spec/type") == "ExternalName" || asked == "None" {
@@ -179,7 +177,7 @@ impl<'a> Reservation<'a> {
     }
 }
 
-impl Drop for Reservation<'_> {
+impl Drop for Claim {
     fn drop(&mut self) {
         let mut all = self.addresses.0.lock();
         for taken in &self.taken {

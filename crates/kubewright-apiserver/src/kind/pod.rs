@@ -1,0 +1,28 @@
+//! Pods get time to stop.
+
+use serde_json::Value;
+
+use super::{rules::Rules, strategy::Strategy};
+use crate::object::Object;
+
+/// Pods.
+#[derive(Debug)]
+pub(super) struct Pods(pub(super) Rules);
+
+impl Strategy for Pods {
+    fn rules(&self) -> &Rules {
+        &self.0
+    }
+
+    /// Only a pod that a node runs has something to stop.
+    ///
+    /// Source: core `pod.podStrategy.CheckGracefulDelete`.
+    fn grace_period(&self, pod: &Object, asked: Option<i64>) -> Option<i64> {
+        let finished = matches!(pod.str_at("/status/phase"), "Succeeded" | "Failed");
+        if finished || pod.str_at("/spec/nodeName").is_empty() {
+            return Some(0);
+        }
+        let own = pod.at("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64);
+        Some(asked.or(own).unwrap_or_default().max(0))
+    }
+}

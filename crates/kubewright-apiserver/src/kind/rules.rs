@@ -1,0 +1,204 @@
+//! The ways in which resources differ that are no more than a choice.
+
+use super::validation::Validate;
+use crate::object::Object;
+
+/// What a resource has chosen, and functions for what is filled in and checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    pub(crate) generation: Generation,
+    /// What a write to `/status` may change in the metadata.
+    pub(crate) status_metadata: StatusMetadata,
+    /// Whether an update may come without a resource version.
+    pub(crate) unconditional_update: bool,
+    /// Whether an update of a missing object creates it.
+    pub(crate) create_on_update: bool,
+    /// What becomes of the status that a create brings.
+    pub(crate) new_status: NewStatus,
+    pub(crate) deletion: DeletionStyle,
+    /// What becomes of the dependents when the client does not say; `None`: the garbage collector has no say.
+    pub(crate) propagation: Option<Propagation>,
+    pub(crate) name_rule: NameRule,
+    /// Whether it takes finalizers that belong to no domain.
+    ///
+    /// Source: those that validate with apimachinery's `ValidateObjectMeta`, not with that of `core/validation`.
+    pub(crate) any_finalizer: bool,
+    /// Fills in what the client has left out. Runs on every write.
+    pub(crate) default: fn(&mut Object),
+    /// Sets what only the server may set at birth, such as `status.phase`.
+    pub(crate) prepare_for_create: fn(&mut Object),
+    /// Takes over from the old object what the client may leave out, such as a Service's address.
+    pub(crate) prepare_for_update: fn(&mut Object, &Object),
+    /// Checks a new object, with the one it replaces.
+    pub(crate) validate: Validate,
+}
+
+impl Default for Rules {
+    /// A kind with a name, and nothing else to say about it.
+    fn default() -> Self {
+        Self {
+            generation: Generation::None,
+            status_metadata: StatusMetadata::Written,
+            unconditional_update: true,
+            create_on_update: false,
+            new_status: NewStatus::Dropped,
+            deletion: DeletionStyle::Status,
+            propagation: Some(Propagation::Background),
+            name_rule: NameRule::DnsSubdomain,
+            any_finalizer: false,
+            default: |_| {},
+            prepare_for_create: |_| {},
+            prepare_for_update: |_, _| {},
+            validate: |_, _| Vec::new(),
+        }
+    }
+}
+
+/// What makes `metadata.generation` go up. It starts at 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Generation {
+    /// There is none.
+    None,
+    /// Any change of `spec`.
+    Spec,
+    /// Any change of `spec` or of the annotations (Deployments).
+    SpecAndAnnotations,
+    /// Any change outside `metadata`, and outside `status` when that is a subresource (custom resources).
+    Content,
+}
+
+/// What a write to `/status` may change in the metadata.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StatusMetadata {
+    /// Everything but what the server owns.
+    Written,
+    /// Everything but the labels.
+    LabelsKept,
+    /// Nothing.
+    Kept,
+}
+
+/// Which part of an object a write is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything but the status.
+    Main,
+    Status,
+    /// A namespace's `spec.finalizers`.
+    Finalize,
+}
+
+/// What becomes of the status that a create brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NewStatus {
+    /// It is for the controllers to say.
+    Dropped,
+    /// It stays: Nodes report themselves.
+    Kept,
+}
+
+/// How a deletion goes that nothing holds up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeletionStyle {
+    /// It answers with a Status.
+    Status,
+    /// It answers with the object.
+    Object,
+    /// As [`Object`](Self::Object); before it goes the object is marked, and gets the time that it needs to stop.
+    Graceful,
+}
+
+/// What becomes of the dependents of a deleted object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    /// They are deleted after it.
+    Background,
+    /// They are deleted before it.
+    Foreground,
+    /// They stay.
+    Orphan,
+}
+
+/// What a name may look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NameRule {
+    /// RFC 1123 subdomain, up to 253 characters.
+    DnsSubdomain,
+    /// RFC 1123 label, up to 63 characters.
+    DnsLabel,
+    /// RFC 1035 label, up to 63 characters: begins with a letter.
+    Dns1035Label,
+    /// Anything that fits one segment of a path (RBAC).
+    PathSegment,
+}
+
+impl NameRule {
+    /// What is wrong with `name`, in upstream's words; empty when nothing is.
+    ///
+    /// Source: apimachinery `util/validation` `IsDNS1123Subdomain`, `IsDNS1123Label`, `IsDNS1035Label`;
+    /// `api/validation/path.IsValidPathSegmentName`.
+    pub(crate) fn check(self, name: &str) -> Vec<String> {
+        let mut problems = Vec::new();
+        let limit = match self {
+            Self::DnsSubdomain => 253,
+            Self::DnsLabel | Self::Dns1035Label => 63,
+            Self::PathSegment => usize::MAX,
+        };
+        if name.len() > limit {
+            problems.push(format!("must be no more than {limit} characters"));
+        }
+        match self {
+            Self::DnsSubdomain if !name.split('.').all(is_label) => {
+                problems.push(SUBDOMAIN_MESSAGE.to_owned());
+            }
+            Self::DnsLabel if !is_label(name) => problems.push(LABEL_MESSAGE.to_owned()),
+            Self::Dns1035Label if !is_label(name) || !name.starts_with(|c: char| c.is_ascii_lowercase()) => {
+                problems.push(DNS_1035_MESSAGE.to_owned());
+            }
+            Self::PathSegment if matches!(name, "." | "..") => problems.push(format!("may not be '{name}'")),
+            Self::PathSegment => {
+                for forbidden in ["/", "%"] {
+                    if name.contains(forbidden) {
+                        problems.push(format!("may not contain '{forbidden}'"));
+                    }
+                }
+            }
+            _ => {}
+        }
+        problems
+    }
+}
+
+fn is_label(text: &str) -> bool {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !text.is_empty() && text.chars().all(inner) && !text.starts_with('-') && !text.ends_with('-')
+}
+
+const SUBDOMAIN_MESSAGE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL_MESSAGE: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const DNS_1035_MESSAGE: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_their_rule() {
+        let cases = [
+            (NameRule::DnsSubdomain, "a.b-c.d", true),
+            (NameRule::DnsSubdomain, "a..b", false),
+            (NameRule::DnsSubdomain, "A", false),
+            (NameRule::DnsLabel, "a.b", false),
+            (NameRule::DnsLabel, "1-a", true),
+            (NameRule::Dns1035Label, "1-a", false),
+            (NameRule::Dns1035Label, "a-1", true),
+            (NameRule::PathSegment, "system:node", true),
+            (NameRule::PathSegment, "a/b", false),
+            (NameRule::PathSegment, "..", false),
+        ];
+        for (rule, name, good) in cases {
+            assert_eq!(rule.check(name).is_empty(), good, "{rule:?} {name}");
+        }
+        assert_eq!(NameRule::DnsLabel.check(&"a".repeat(64)), ["must be no more than 63 characters"]);
+    }
+}
