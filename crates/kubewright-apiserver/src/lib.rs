@@ -42,6 +42,7 @@ mod auth;
 mod clock;
 mod context;
 mod controllers;
+mod convert;
 mod discovery;
 mod door;
 mod endpoint;

@@ -93,6 +93,7 @@ fn rooms_have_not_heard_of_what_is_above_them() {
         ("error", &["object", "kind", "context"][..]),
         ("object", &["kind", "storage", "wire"]),
         ("storage", &["kind", "context", "wire"]),
+        ("convert", &["kind", "storage"]),
         ("kind", &["context", "registry", "wire"]),
         ("auth", &["wire", "registry", "endpoint"]),
         ("registry", &["wire", "endpoint", "auth", "door"]),

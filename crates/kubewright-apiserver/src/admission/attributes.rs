@@ -49,7 +49,7 @@ pub(crate) trait View: Send + Sync {
 }
 
 impl Attributes<'_> {
-    /// Lets webhooks change `new` before it is judged. Objects are as they are kept.
+    /// Lets webhooks change `new` before it is judged. Objects are as the client sees them.
     pub(crate) async fn mutate(&self, old: Option<&Object>, new: Option<&mut Object>) -> Result<(), Status> {
         if self.is_exempt() { Ok(()) } else { mutating::run(self, old, new).await }
     }
@@ -67,17 +67,16 @@ impl Attributes<'_> {
     }
 
     /// What a webhook that asks for `kind` is shown of an object.
-    pub(super) fn show(&self, kind: &Kind, object: &Object) -> Result<Value, Status> {
+    pub(super) async fn show(&self, kind: &Kind, object: &Object) -> Result<Value, Status> {
         if let Some(view) = self.view {
             return view.show(object);
         }
-        let mut shown = object.clone();
-        kind.to_shown(&mut shown);
+        let shown = self.convert(kind, object.clone(), &kind.api_version()).await?;
         Ok(Value::Object(shown.0))
     }
 
     /// Takes what a webhook that was shown `kind` has made of the object.
-    pub(super) fn take(&self, kind: &Kind, changed: Value, object: &mut Object) -> Result<(), Status> {
+    pub(super) async fn take(&self, kind: &Kind, changed: Value, object: &mut Object) -> Result<(), Status> {
         if let Some(view) = self.view {
             view.take(&changed, object);
             return Ok(());
@@ -85,9 +84,23 @@ impl Attributes<'_> {
         let Value::Object(changed) = changed else {
             return Err(Status::internal_error("a webhook has made something of the object that is none"));
         };
-        *object = Object(changed);
-        kind.to_storage(object);
+        let mut changed = Object(changed);
+        // It is what it was, whatever a webhook writes there.
+        for (field, word) in [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())] {
+            changed.0.insert(field.into(), word.into());
+        }
+        *object = self.convert(kind, changed, &self.kind.api_version()).await?;
         Ok(())
+    }
+
+    /// Brings an object from the version of the client to that of a webhook, or back.
+    async fn convert(&self, kind: &Kind, object: Object, api_version: &str) -> Result<Object, Status> {
+        if object.str_at("/apiVersion") == api_version {
+            return Ok(object);
+        }
+        // Of two rows that share their objects, only one may know how they differ.
+        let knowing = if kind.converter.is_by_name() { self.kind } else { kind };
+        knowing.convert(object, api_version).await
     }
 }
 

@@ -59,13 +59,13 @@ async fn call(
         );
         return Err(Status::internal_error(text));
     };
-    let before = attributes.show(&kind, object)?;
+    let before = attributes.show(&kind, object).await?;
     let mut after = before.clone();
     patch.apply(&mut after).map_err(Status::internal_error)?;
     if before == after {
         return Ok(Some(false));
     }
-    attributes.take(&kind, after, object)?;
+    attributes.take(&kind, after, object).await?;
     kind.strategy.set_defaults(object);
     Ok(Some(true))
 }

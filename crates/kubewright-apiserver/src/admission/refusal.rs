@@ -46,7 +46,7 @@ pub(super) async fn ask(
         let text = format!("admission webhook {:?} does not support dry run", hook.name);
         return Err(Refusal::Denied(Status::bad_request(text)));
     }
-    let question = Question::new(attributes, hook, kind, old, new).map_err(Refusal::Denied)?;
+    let question = Question::new(attributes, hook, kind, old, new).await.map_err(Refusal::Denied)?;
     let body = question.body.to_string().into_bytes();
     let answered =
         caller::ask(&attributes.admission.services, hook, body).await.map_err(Refusal::NoAnswer)?;

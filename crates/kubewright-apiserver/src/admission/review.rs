@@ -31,7 +31,7 @@ impl Question {
     /// Asks about a request as if it were made for `kind`.
     ///
     /// Source: apiserver `admission/plugin/webhook/request.CreateV1AdmissionReview`.
-    pub(super) fn new(
+    pub(super) async fn new(
         attributes: &Attributes<'_>,
         hook: &Hook,
         kind: &Kind,
@@ -39,8 +39,13 @@ impl Question {
         new: Option<&Object>,
     ) -> Result<Self, Status> {
         let uid = attributes.admission.identity.uid();
-        let show =
-            |object: Option<&Object>| object.map_or(Ok(Value::Null), |object| attributes.show(kind, object));
+        let mut shown = [Value::Null, Value::Null];
+        for (place, object) in shown.iter_mut().zip([new, old]) {
+            if let Some(object) = object {
+                *place = attributes.show(kind, object).await?;
+            }
+        }
+        let [shown_new, shown_old] = shown;
         let (asked, requested) = (names(attributes, kind), names(attributes, attributes.kind));
         let mut request = json!({
             "uid": uid,
@@ -48,7 +53,7 @@ impl Question {
             "requestKind": requested[0], "requestResource": requested[1],
             "operation": attributes.operation.as_str(),
             "userInfo": attributes.context.user.to_value(),
-            "object": show(new)?, "oldObject": show(old)?,
+            "object": shown_new, "oldObject": shown_old,
             "dryRun": attributes.dry_run, "options": attributes.options,
         });
         let Attributes { name, namespace, subresource, .. } = attributes;

@@ -85,7 +85,7 @@ impl Feed {
                 tokio::task::yield_now().await;
                 return Some(Err(BodyError::Cut));
             }
-            self.fill();
+            self.fill().await;
             if !self.lines.buffer.is_empty() {
                 self.ended = self.watch.is_none();
                 return Some(Ok(self.lines.buffer.split().freeze()));
@@ -98,10 +98,10 @@ impl Feed {
     }
 
     /// Writes what is ready.
-    fn fill(&mut self) {
+    async fn fill(&mut self) {
         while self.lines.has_room() {
             let Some(watch) = &mut self.watch else { return };
-            match watch.read() {
+            match watch.read().await {
                 Ok(events) if events.is_empty() => return,
                 Ok(events) => events.iter().for_each(|event| self.lines.event(event)),
                 Err(expired) => {
@@ -197,12 +197,14 @@ impl Lines {
             WatchEvent::Deleted(document) => self.object("DELETED", document),
             WatchEvent::InitialEnd(revision) if self.announces_end => self.bookmark(*revision, true),
             WatchEvent::InitialEnd(_) => {}
+            // The watch goes on: the client knows that it has missed something.
+            WatchEvent::Failed(status) => self.error(status),
         }
     }
 
     fn object(&mut self, change: &str, document: &Document) {
         let shown = match self.form {
-            Form::Object => self.kind.shown(document),
+            Form::Object => Ok(self.kind.bytes(document)),
             Form::Metadata => Ok(metadata_only(document)),
             Form::Table(include) => {
                 let table = Table { kind: &self.kind, include, now: self.clock.now() };

@@ -16,10 +16,13 @@ use super::{
     service_address::ServiceAddresses,
     strategy::Strategy,
     validation,
-    versions::{Conversion, EVENT_FIELDS},
+    versions::EVENT_FIELDS,
     webhook_validation,
 };
-use crate::object::Object;
+use crate::{
+    convert::{ByName, RenamedFields},
+    object::Object,
+};
 
 /// All built-in resources, in the order of discovery.
 pub(super) fn kinds() -> Vec<Kind> {
@@ -127,7 +130,11 @@ impl Row {
             } else {
                 format!("{}/{}", self.group, self.version)
             },
-            conversion: if is_second_shape { Conversion::Fields(EVENT_FIELDS) } else { Conversion::Version },
+            converter: if is_second_shape {
+                Arc::new(RenamedFields { first: "v1", names: EVENT_FIELDS })
+            } else {
+                Arc::new(ByName)
+            },
             strategy: (self.strategy)((self.rules)()),
             registry_path: self.registry_path().into(),
             field_labels: self.field_labels.iter().map(|(l, p)| ((*l).to_owned(), (*p).to_owned())).collect(),

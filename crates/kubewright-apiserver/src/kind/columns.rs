@@ -102,6 +102,7 @@ pub(super) const DEFINITION: Columns = &[
     ("Established", "boolean", 1, Of(|o| (condition(o, "Established") == Some("True")).into())),
 ];
 
+/// Of both shapes of Events.
 pub(super) const EVENT: Columns = &[
     ("Last Seen", "string", 0, At(|o, now| since(now, first_of(o, LAST_SEEN)))),
     ("Type", "string", 0, Of(|o| text(o, "/type"))),
@@ -113,39 +114,55 @@ pub(super) const EVENT: Columns = &[
         Of(|o| {
             format!(
                 "{}/{}",
-                o.str_at("/involvedObject/kind").to_lowercase(),
-                o.str_at("/involvedObject/name")
+                first_of(o, &["/involvedObject/kind", "/regarding/kind"]).to_lowercase(),
+                first_of(o, &["/involvedObject/name", "/regarding/name"])
             )
             .into()
         }),
     ),
-    ("Subobject", "string", 1, Of(|o| text(o, "/involvedObject/fieldPath"))),
+    (
+        "Subobject",
+        "string",
+        1,
+        Of(|o| first_of(o, &["/involvedObject/fieldPath", "/regarding/fieldPath"]).into()),
+    ),
     (
         "Source",
         "string",
         1,
         Of(|o| {
             joined(
-                [o.str_at("/source/component"), o.str_at("/source/host")]
+                ["component", "host"]
+                    .map(|part| {
+                        first_of(o, &[&format!("/source/{part}"), &format!("/deprecatedSource/{part}")])
+                    })
                     .into_iter()
                     .filter(|part| !part.is_empty()),
                 ", ",
             )
         }),
     ),
-    ("Message", "string", 0, Of(|o| o.str_at("/message").trim().into())),
+    ("Message", "string", 0, Of(|o| first_of(o, &["/message", "/note"]).trim().into())),
     ("First Seen", "string", 1, At(|o, now| since(now, first_of(o, FIRST_SEEN)))),
     (
         "Count",
         "string",
         1,
-        Of(|o| number(o, "/series/count").max(number(o, "/count")).max(1).to_string().into()),
+        Of(|o| {
+            ["/series/count", "/count", "/deprecatedCount"]
+                .map(|count| number(o, count))
+                .into_iter()
+                .fold(1, Ord::max)
+                .to_string()
+                .into()
+        }),
     ),
     (NAME, "string", 1, Of(|o| o.name().into())),
 ];
 
-const LAST_SEEN: &[&str] = &["/series/lastObservedTime", "/lastTimestamp", "/eventTime"];
-const FIRST_SEEN: &[&str] = &["/firstTimestamp", "/eventTime"];
+const LAST_SEEN: &[&str] =
+    &["/series/lastObservedTime", "/lastTimestamp", "/deprecatedLastTimestamp", "/eventTime"];
+const FIRST_SEEN: &[&str] = &["/firstTimestamp", "/deprecatedFirstTimestamp", "/eventTime"];
 
 pub(super) const NODE: Columns = &[
     (

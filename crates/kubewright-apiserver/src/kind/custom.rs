@@ -10,9 +10,8 @@ use super::{
     row::{ALL_VERBS, Kind, ScalePaths, Scope, Subresource},
     rules::{Generation, Rules, StatusMetadata},
     strategy::{Consequence, Strategy},
-    versions::Conversion,
 };
-use crate::object::Object;
+use crate::{convert::ByName, object::Object};
 
 /// Where definitions are kept.
 pub(crate) const DEFINITIONS: &str = "apiextensions.k8s.io/customresourcedefinitions";
@@ -98,7 +97,7 @@ impl CustomDefinition<'_> {
             subresources: subresources(version),
             prefix: format!("{}/{}", self.group(), self.plural()).into(),
             kept_as: format!("{}/{}", self.group(), self.storage_version()),
-            conversion: Conversion::Version,
+            converter: Arc::new(ByName),
             strategy: Arc::new(CustomResources(rules())),
             registry_path: format!("{}/{}", self.group(), self.plural()),
             field_labels: selectable_fields(version),

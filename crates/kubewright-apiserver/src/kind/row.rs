@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{column::Column, strategy::Strategy, versions::Conversion};
-use crate::{error::Named, storage::Prefix};
+use super::{column::Column, strategy::Strategy};
+use crate::{convert::Converter, error::Named, storage::Prefix};
 
 /// One resource at one version.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub(crate) struct Kind {
     /// The `apiVersion` in which objects are kept.
     pub(crate) kept_as: String,
     /// How what is kept becomes what is shown at this version.
-    pub(crate) conversion: Conversion,
+    pub(crate) converter: Arc<dyn Converter>,
     pub(crate) strategy: Arc<dyn Strategy>,
     /// Where the real server keeps the objects in etcd, below `/registry`. Some messages show it.
     pub(crate) registry_path: String,

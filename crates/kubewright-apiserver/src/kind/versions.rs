@@ -1,83 +1,89 @@
 //! From the version in which a resource is kept to the one in which it is shown, and back.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use serde_json::Value;
 
 use super::row::Kind;
-use crate::object::{CodecError, Document, Object};
-
-/// How what is kept becomes what is shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Conversion {
-    /// Nothing but the version differs, and mostly not even that.
-    Version,
-    /// Some fields have other names, as pairs of kept and shown (Events).
-    Fields(&'static [(&'static str, &'static str)]),
-}
+use crate::{
+    error::Status,
+    object::{Document, Draft, Object},
+};
 
 impl Kind {
-    /// Makes a client's object of this version into one to keep.
-    pub(crate) fn to_storage(&self, object: &mut Object) {
-        self.convert(object, |(kept, shown)| (shown, kept));
-        object.0.insert("apiVersion".into(), self.kept_as.clone().into());
-        object.0.insert("kind".into(), self.kind.clone().into());
-    }
-
-    /// Makes a kept object into one of this version.
-    pub(crate) fn to_shown(&self, object: &mut Object) {
-        self.convert(object, |(kept, shown)| (kept, shown));
-        object.0.insert("apiVersion".into(), self.api_version().into());
-    }
-
-    /// A kept object with the fields of this version. Decodes only where fields have other names.
+    /// An object of any version of the resource, at another one.
     ///
     /// # Errors
-    /// [`CodecError`] when it has to be decoded and cannot.
-    pub(crate) fn converted(&self, document: &Document) -> Result<Document, CodecError> {
-        match &self.conversion {
-            Conversion::Version => Ok(document.clone()),
-            Conversion::Fields(_) => {
-                let mut object = Object::decode(document)?;
-                self.to_shown(&mut object);
-                Ok(object.encode()?.at(document.revision()))
-            }
+    /// What the converter says.
+    pub(crate) async fn convert(&self, object: Object, api_version: &str) -> Result<Object, Status> {
+        let converted = self.converter.convert(vec![object], api_version).await?;
+        converted.into_iter().next().ok_or_else(|| Status::internal_error("the converter has lost an object"))
+    }
+
+    /// A kept object at this version, to be changed or judged.
+    ///
+    /// # Errors
+    /// 500 if it cannot be decoded; what the converter says.
+    pub(crate) async fn read(&self, document: &Document) -> Result<Object, Status> {
+        self.convert(Object::decode(document)?, &self.api_version()).await
+    }
+
+    /// An object of this version as it is kept.
+    ///
+    /// # Errors
+    /// 400 if it is nested too deep; what the converter says.
+    pub(crate) async fn keep(&self, object: Object) -> Result<Draft, Status> {
+        let mut kept = self.convert(object, &self.kept_as).await?;
+        kept.0.insert("kind".into(), self.kind.clone().into());
+        Ok(kept.encode()?)
+    }
+
+    /// Kept objects at this version, all at once. Nothing is decoded where versions differ in name alone.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read). One that fails fails all.
+    pub(crate) async fn show_all(&self, documents: Vec<Document>) -> Result<Vec<Document>, Status> {
+        if self.converter.is_by_name() || documents.is_empty() {
+            return Ok(documents);
         }
+        let objects = documents.iter().map(Object::decode).collect::<Result<Vec<_>, _>>()?;
+        let converted = self.converter.convert(objects, &self.api_version()).await?;
+        if converted.len() != documents.len() {
+            return Err(Status::internal_error("the converter has lost an object"));
+        }
+        let shown = documents.iter().zip(converted).map(|(document, object)| {
+            let draft = object.encode()?;
+            // A dry run has made an object without a revision.
+            Ok(match document.revision() {
+                0 => draft.without_revision(),
+                revision => draft.at(revision),
+            })
+        });
+        shown.collect()
     }
 
-    /// The bytes to show for a kept object.
-    ///
-    /// They are the kept ones unless those say another version. Objects that were written before a definition
-    /// changed its storage version say the old one.
+    /// One kept object at this version.
     ///
     /// # Errors
-    /// As [`converted`](Self::converted).
-    pub(crate) fn shown(&self, document: &Document) -> Result<Bytes, CodecError> {
-        let converted = self.converted(document)?;
+    /// As [`show_all`](Self::show_all).
+    pub(crate) async fn show(&self, document: Document) -> Result<Document, Status> {
+        let shown = self.show_all(vec![document]).await?;
+        shown.into_iter().next().ok_or_else(|| Status::internal_error("the converter has lost an object"))
+    }
+
+    /// The bytes of an object that is shown at this version.
+    ///
+    /// They are those of the document unless these say another version: where versions differ in name alone, nobody
+    /// has changed that before, and objects that were written before a definition changed its storage version say the
+    /// old one.
+    pub(crate) fn bytes(&self, document: &Document) -> Bytes {
         // Neither needs escapes: both are made of the characters of DNS names.
         let head = format!(r#"{{"apiVersion":"{}","kind":"{}","#, self.api_version(), self.kind);
-        if converted.bytes().starts_with(head.as_bytes()) {
-            return Ok(converted.bytes().clone());
+        if document.bytes().starts_with(head.as_bytes()) {
+            return document.bytes().clone();
         }
-        let mut bytes = BytesMut::with_capacity(head.len() + converted.tail().len());
+        let mut bytes = BytesMut::with_capacity(head.len() + document.tail().len());
         bytes.put_slice(head.as_bytes());
-        bytes.put_slice(converted.tail());
-        Ok(bytes.freeze())
-    }
-
-    fn convert(
-        &self,
-        object: &mut Object,
-        direction: fn(&(&'static str, &'static str)) -> (&'static str, &'static str),
-    ) {
-        let Conversion::Fields(fields) = &self.conversion else { return };
-        let moved: Vec<(&str, Value)> = fields
-            .iter()
-            .map(direction)
-            .filter_map(|(from, to)| object.0.remove(from).map(|value| (to, value)))
-            .collect();
-        for (field, value) in moved {
-            object.0.insert(field.into(), value);
-        }
+        bytes.put_slice(document.tail());
+        bytes.freeze()
     }
 }
 

@@ -43,7 +43,7 @@ impl<'a> Resource<'a> {
 }
 
 impl Asked<'_> {
-    /// Lets webhooks change an object before it is judged. Objects are as they are kept.
+    /// Lets webhooks change an object before it is judged. Objects are as the client sees them.
     pub(super) async fn mutate(&self, old: Option<&Object>, new: &mut Object) -> Result<(), Status> {
         if !self.is_anybody_there() {
             return Ok(());

@@ -34,7 +34,6 @@ impl Resource<'_> {
         }
         self.check_namespace(&mut object)?;
         self.admit(object.name())?;
-        kind.to_storage(&mut object);
         let asked_name = object.name().to_owned();
         let asked = self.ask(Operation::Create, &asked_name, options.for_create(), options.dry_run);
         asked.mutate(None, &mut object).await?;
@@ -53,8 +52,8 @@ impl Resource<'_> {
             problems.extend(kind.strategy.validate(&object, None, Part::Main));
             metadata::refuse(kind, object.name(), &problems)?;
             asked.validate(None, &object).await?;
-            match self.commit_new(&mut object, options.dry_run) {
-                Ok(document) => return Ok(document),
+            match self.commit_new(&mut object, options.dry_run).await {
+                Ok(document) => return kind.show(document).await,
                 Err(Refusal::Taken(_)) if generated && attempt < MAX_NAME_ATTEMPTS => {}
                 Err(Refusal::Taken(status)) if generated => return Err(no_unique_name(status)),
                 Err(Refusal::Taken(status) | Refusal::Other(status)) => return Err(status),
@@ -64,14 +63,14 @@ impl Resource<'_> {
     }
 
     /// Stores the object, unless its namespace or its definition has begun to go.
-    fn commit_new(&self, object: &mut Object, dry_run: bool) -> Result<Document, Refusal> {
+    async fn commit_new(&self, object: &mut Object, dry_run: bool) -> Result<Document, Refusal> {
         let (cluster, kind) = (self.cluster, self.kind);
         let key = Key::new(self.namespace(), object.name());
         if let Some(present) = cluster.store.get(&kind.prefix, &key) {
             return Err(taken(kind, object.name(), &present));
         }
         let reservation = kind.strategy.reserve(kind, None, object)?;
-        let draft = object.encode().map_err(Status::from)?;
+        let draft = kind.keep(object.clone()).await?;
         if dry_run {
             return Ok(draft.without_revision());
         }

@@ -22,6 +22,19 @@ impl Resource<'_> {
         name: &str,
         options: &DeleteOptions,
     ) -> Result<Deletion, Status> {
+        match self.delete_admitted(key, name, options).await? {
+            Deletion::Pending(document) => Ok(Deletion::Pending(self.kind.show(document).await?)),
+            Deletion::Done(document) if options.ignore_read_error => Ok(Deletion::Done(document)),
+            Deletion::Done(document) => Ok(Deletion::Done(self.kind.show(document).await?)),
+        }
+    }
+
+    async fn delete_admitted(
+        &self,
+        key: &Key,
+        name: &str,
+        options: &DeleteOptions,
+    ) -> Result<Deletion, Status> {
         let (cluster, kind) = (self.cluster, self.kind);
         if !cluster.admission.is_any() {
             return delete_object(cluster, kind, key, name, options);
@@ -36,7 +49,7 @@ impl Resource<'_> {
                 Err(_) if options.ignore_read_error => {
                     return delete_object(cluster, kind, key, name, options);
                 }
-                read => read?,
+                read => kind.convert(read?, &kind.api_version()).await?,
             };
             check_preconditions(kind, &old, &options.preconditions)?;
             asked.delete(&old).await?;

@@ -23,27 +23,39 @@ impl Resource<'_> {
     /// Source: apiserver `registry.Store.ListPredicate`, `storage/etcd3.store.GetList`.
     pub(crate) async fn list(&self, options: &ListOptions, filter: &Filter) -> Result<Page, Status> {
         let from = Continue::read(&options.continue_token)?;
-        let start = from.as_ref().map_or("", |from| from.start.as_str());
         let snapshot = self.snapshot(options, from.as_ref()).await?;
+        let mut page = self.page(options.limit, filter, from.as_ref(), &snapshot);
+        page.documents = self.kind.show_all(page.documents).await?;
+        Ok(page)
+    }
+
+    /// What is selected, as it is kept.
+    fn page(
+        &self,
+        limit: Option<usize>,
+        filter: &Filter,
+        from: Option<&Continue>,
+        snapshot: &Snapshot,
+    ) -> Page {
+        let start = from.map_or("", |from| from.start.as_str());
         let revision = snapshot.revision;
-        let mut selected = filter.select(&snapshot, self.namespace(), start);
-        let Some(limit) = options.limit else {
+        let mut selected = filter.select(snapshot, self.namespace(), start);
+        let Some(limit) = limit else {
             let documents = selected.map(|(_, document)| document.clone()).collect();
-            return Ok(Page { documents, revision, continue_token: None, remaining: None });
+            return Page { documents, revision, continue_token: None, remaining: None };
         };
         let page: Vec<(&Key, &Document)> = selected.by_ref().take(limit).collect();
         // With a selector nobody counts the rest, upstream neither: that would be a walk to the end for each page.
-        let remaining = filter.is_empty().then(|| match from.as_ref().and_then(|from| from.left) {
+        let remaining = filter.is_empty().then(|| match from.and_then(|from| from.left) {
             Some(left) => left.saturating_sub(page.len()),
             None => snapshot.range(self.namespace(), start).count() - page.len(),
         });
         let documents = page.iter().map(|(_, document)| (*document).clone()).collect();
         let next = selected.next().map(|(key, _)| Continue::at(key, revision, remaining).write());
         if next.is_some() {
-            self.cluster.store.keep(&self.kind.prefix, &snapshot);
+            self.cluster.store.keep(&self.kind.prefix, snapshot);
         }
-        let remaining = remaining.filter(|rest| *rest > 0);
-        Ok(Page { documents, revision, continue_token: next, remaining })
+        Page { documents, revision, continue_token: next, remaining: remaining.filter(|rest| *rest > 0) }
     }
 
     /// The objects at the version that the client asks for.

@@ -28,12 +28,8 @@ impl Resource<'_> {
     /// The object that the request names, once the store has reached the version that the client has seen elsewhere.
     pub(crate) async fn get(&self, version: Option<u64>) -> Result<Document, Status> {
         self.wait_for(version).await?;
-        self.read()
-    }
-
-    pub(super) fn read(&self) -> Result<Document, Status> {
         let found = self.cluster.store.get(&self.kind.prefix, &self.key());
-        found.ok_or_else(|| Status::not_found(self.kind, &self.info.name))
+        self.kind.show(found.ok_or_else(|| Status::not_found(self.kind, &self.info.name))?).await
     }
 
     pub(crate) fn key(&self) -> Key {

@@ -57,12 +57,9 @@ impl Resource<'_> {
                 let document = self.create_instead(change(None)?, options).await?;
                 return Ok(Written { document, created: true });
             };
-            let old = Object::decode(&current)?;
-            let mut seen = old.clone();
-            kind.to_shown(&mut seen);
-            let mut new = change(Some(&seen))?;
+            let old = kind.read(&current).await?;
+            let mut new = change(Some(&old))?;
             self.check_place(&mut new)?;
-            kind.to_storage(&mut new);
             asked.mutate(Some(&old), &mut new).await?;
             self.check_place(&mut new)?;
             self.check_version(&old, &new)?;
@@ -72,14 +69,15 @@ impl Resource<'_> {
             metadata::refuse(kind, new.name(), &problems)?;
             asked.validate(Some(&old), &new).await?;
             let reservation = kind.strategy.reserve(kind, Some(&old), &mut new)?;
-            let draft = new.encode()?;
+            let draft = kind.keep(new.clone()).await?;
             if options.dry_run {
-                return Ok(Written { document: draft.at(current.revision()), created: false });
+                let document = kind.show(draft.at(current.revision())).await?;
+                return Ok(Written { document, created: false });
             }
             match commit(cluster, kind, &key, &current, &new, &draft) {
                 Ok(document) => {
                     reservation.keep();
-                    return Ok(Written { document, created: false });
+                    return Ok(Written { document: kind.show(document).await?, created: false });
                 }
                 // Whoever has seen the object does not mean to make another one.
                 Err(Mismatch { current: None }) => return Err(Status::not_found(kind, name)),

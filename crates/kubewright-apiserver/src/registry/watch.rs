@@ -1,8 +1,11 @@
 //! Watch: what happens to the selected objects of a resource, read off the log at the reader's own pace.
 
+use std::sync::Arc;
+
 use super::{filter::Filter, resource::Resource};
 use crate::{
     error::Status,
+    kind::Kind,
     object::Document,
     options::ListOptions,
     storage::{Change, Event, Key, Snapshot, Watcher},
@@ -16,11 +19,30 @@ pub(crate) enum WatchEvent {
     Deleted(Document),
     /// What was there at the beginning, at this revision, has been told.
     InitialEnd(u64),
+    /// Something has happened that cannot be shown.
+    Failed(Status),
+}
+
+impl WatchEvent {
+    fn document(&self) -> Option<&Document> {
+        match self {
+            Self::Added(document) | Self::Modified(document) | Self::Deleted(document) => Some(document),
+            Self::InitialEnd(_) | Self::Failed(_) => None,
+        }
+    }
+
+    fn document_mut(&mut self) -> Option<&mut Document> {
+        match self {
+            Self::Added(document) | Self::Modified(document) | Self::Deleted(document) => Some(document),
+            Self::InitialEnd(_) | Self::Failed(_) => None,
+        }
+    }
 }
 
 /// What a reader still has to be told.
 #[derive(Debug)]
 pub(crate) struct Watch {
+    kind: Arc<Kind>,
     namespace: String,
     filter: Filter,
     initial: Option<Initial>,
@@ -65,16 +87,40 @@ impl Resource<'_> {
             }
         };
         let namespace = self.namespace().to_owned();
-        Ok(Ok(Watch { namespace, filter, initial, watcher }))
+        Ok(Ok(Watch { kind: self.kind.clone(), namespace, filter, initial, watcher }))
     }
 }
 
 impl Watch {
-    /// The next events that are there; none when the reader is up to date.
+    /// The next events that are there, at the version of the reader; none when he is up to date.
     ///
     /// # Errors
     /// 410 when the log has moved past the reader. Nothing follows it.
-    pub(crate) fn read(&mut self) -> Result<Vec<WatchEvent>, Status> {
+    pub(crate) async fn read(&mut self) -> Result<Vec<WatchEvent>, Status> {
+        let mut events = self.read_kept()?;
+        if !self.kind.converter.is_by_name() {
+            self.convert(&mut events).await;
+        }
+        Ok(events)
+    }
+
+    /// Converts all objects at once. If that fails, the reader is told so in their place.
+    async fn convert(&self, events: &mut Vec<WatchEvent>) {
+        let documents = events.iter().filter_map(WatchEvent::document).cloned().collect();
+        match self.kind.show_all(documents).await {
+            Ok(shown) => {
+                for (place, shown) in events.iter_mut().filter_map(WatchEvent::document_mut).zip(shown) {
+                    *place = shown;
+                }
+            }
+            Err(status) => {
+                events.retain(|event| event.document().is_none());
+                events.insert(0, WatchEvent::Failed(status));
+            }
+        }
+    }
+
+    fn read_kept(&mut self) -> Result<Vec<WatchEvent>, Status> {
         if let Some(initial) = &mut self.initial {
             let start = initial.after.as_ref().map(|key| format!("{key}\0")).unwrap_or_default();
             let range = initial.snapshot.range(&self.namespace, &start);

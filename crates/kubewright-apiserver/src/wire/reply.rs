@@ -150,7 +150,7 @@ impl ListFrames {
         match self.form {
             Form::Table(include) => self.table(include).row(bytes, document)?,
             Form::Metadata => put_metadata_only(bytes, document),
-            Form::Object => self.list.item(bytes, document)?,
+            Form::Object => self.list.item(bytes, document),
         }
         Ok(())
     }
@@ -200,21 +200,20 @@ impl List {
     }
 
     /// An item of the list. Items of built-in kinds do not repeat kind and version.
-    fn item(&self, bytes: &mut BytesMut, document: &Document) -> Result<(), CodecError> {
+    fn item(&self, bytes: &mut BytesMut, document: &Document) {
         if self.kind.is_custom {
-            bytes.put_slice(&self.kind.shown(document)?);
+            bytes.put_slice(&self.kind.bytes(document));
         } else {
             bytes.put_u8(b'{');
-            bytes.put_slice(self.kind.converted(document)?.tail());
+            bytes.put_slice(document.tail());
         }
-        Ok(())
     }
 }
 
 /// One object in the form that the client wants.
 fn render_object(kind: &Kind, document: &Document, form: Form, now: Timestamp) -> Result<Bytes, CodecError> {
     match form {
-        Form::Object => kind.shown(document),
+        Form::Object => Ok(kind.bytes(document)),
         Form::Metadata => Ok(metadata_only(document)),
         Form::Table(include) => Table { kind, include, now }.of_one(document, true),
     }

@@ -67,7 +67,7 @@ impl Table<'_> {
         match self.include {
             IncludeObject::None => bytes.put_slice(b"null"),
             IncludeObject::Metadata => put_metadata_only(bytes, document),
-            IncludeObject::Object => bytes.put_slice(&self.kind.shown(document)?),
+            IncludeObject::Object => bytes.put_slice(&self.kind.bytes(document)),
         }
         bytes.put_u8(b'}');
         Ok(())
