@@ -7,6 +7,7 @@
 //! # Features
 //!
 //! - `clap` (on by default): the flags that operators made by kubebuilder have.
+//! - `http2`: servers may offer HTTP/2 where their options ask for it.
 //! - `tracing-subscriber` (on by default): `log::init`, which writes the logs of an operator to standard error.
 
 pub mod cache;

@@ -19,7 +19,8 @@ struct Args {
 #[tokio::test]
 async fn flags_do_what_they_say() {
     let env = TestEnv::start().await;
-    let line = "operator --leader-elect --leader-elect-resource-namespace default --health-probe-bind-address 127.0.0.1:0";
+    let line = "operator --leader-elect --leader-elect-resource-namespace default --health-probe-bind-address 127.0.0.1:0 \
+        --metrics-bind-address 127.0.0.1:0 --metrics-secure=false";
     let args = Args::parse_from(line.split_whitespace());
     let builder = args.manager.apply(env.manager(), LeaderElection::new("test.example.com")).await.unwrap();
     let manager = builder.build().await.unwrap();
@@ -31,5 +32,8 @@ async fn flags_do_what_they_say() {
     assert!(leases.get_opt("test.example.com").await.unwrap().is_some());
     let (status, _) = get(manager.health_probe_address().await, "/healthz").await;
     assert_eq!(status, 200);
+    let (status, text) = get(manager.metrics_address().await, "/metrics").await;
+    assert_eq!(status, 200);
+    assert!(text.contains("leader_election_master_status{name=\"test.example.com\"} 1"), "{text}");
     running.stop().await.unwrap();
 }

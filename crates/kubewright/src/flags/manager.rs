@@ -7,9 +7,14 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
 
-use crate::{http_server::BindAddress, leader_election::LeaderElection, manager::ManagerBuilder};
+use super::MetricsFlags;
+use crate::{
+    http_server::BindAddress, leader_election::LeaderElection, manager::ManagerBuilder,
+    metrics::MetricsServerOptions,
+};
 
-/// `--leader-elect`, `--leader-elect-resource-namespace`, `--health-probe-bind-address`, `--kubeconfig`.
+/// `--leader-elect`, `--leader-elect-resource-namespace`, `--health-probe-bind-address`, `--kubeconfig`, those of [`MetricsFlags`], and with the feature
+/// `http2` `--enable-http2`.
 ///
 /// Source: kubebuilder's `cmd/main.go`; controller-runtime `pkg/client/config` for `--kubeconfig`.
 #[derive(Clone, Debug, clap::Args)]
@@ -26,6 +31,15 @@ pub struct ManagerFlags {
     /// Where probes are answered; 0 turns it off
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     pub health_probe_bind_address: BindAddress,
+
+    /// Where and how metrics are served.
+    #[command(flatten)]
+    pub metrics: MetricsFlags,
+
+    /// Offers HTTP/2 to clients of metrics and webhooks
+    #[cfg(feature = "http2")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", action = clap::ArgAction::Set)]
+    pub enable_http2: bool,
 
     /// A kubeconfig [default: $KUBECONFIG, ~/.kube/config, or the cluster that the process runs in]
     #[arg(long, value_name = "FILE")]
@@ -64,7 +78,9 @@ impl ManagerFlags {
             builder =
                 builder.config(Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(failed)?);
         }
-        builder = builder.health_probe_bind_address(self.health_probe_bind_address.clone());
+        builder = builder
+            .health_probe_bind_address(self.health_probe_bind_address.clone())
+            .metrics_server(self.metrics_server());
         if self.leader_elect {
             if let Some(namespace) = &self.leader_elect_resource_namespace {
                 election.namespace = Some(namespace.clone());
@@ -72,6 +88,14 @@ impl ManagerFlags {
             builder = builder.leader_election(election);
         }
         Ok(builder)
+    }
+
+    fn metrics_server(&self) -> MetricsServerOptions {
+        MetricsServerOptions {
+            #[cfg(feature = "http2")]
+            http2: self.enable_http2,
+            ..self.metrics.apply(MetricsServerOptions::default())
+        }
     }
 }
 

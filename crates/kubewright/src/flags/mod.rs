@@ -28,17 +28,19 @@
 //! ```
 //!
 //! # Differences from Go
-//! Flags have two dashes. There is no `--enable-http2`, since the servers speak HTTP/1.1, and no `--zap-stacktrace-level`, since an error says its
+//! Flags have two dashes. There is `--enable-http2` with the feature `http2` alone, and no `--zap-stacktrace-level`, since an error says its
 //! causes and has no stack trace.
 
 #[cfg(feature = "tracing-subscriber")]
 mod log;
 mod manager;
+mod metrics;
 mod webhook;
 
 #[cfg(feature = "tracing-subscriber")]
 pub use self::log::LogFlags;
 pub use self::{
     manager::{FlagsError, ManagerFlags},
+    metrics::MetricsFlags,
     webhook::WebhookFlags,
 };

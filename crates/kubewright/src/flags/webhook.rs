@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::ManagerFlags;
 use crate::webhook::WebhookServerOptions;
 
 /// `--webhook-port`, `--webhook-cert-path`, `--webhook-cert-name`, `--webhook-cert-key`.
@@ -28,14 +29,22 @@ pub struct WebhookFlags {
 }
 
 impl WebhookFlags {
-    /// Does to `options` what the flags say.
-    pub fn apply(&self, mut options: WebhookServerOptions) -> WebhookServerOptions {
+    /// Does to `options` what the flags say, and those of the manager that speak of all servers (`--enable-http2`).
+    #[cfg_attr(
+        not(feature = "http2"),
+        expect(unused_variables, reason = "no other flag speaks of all servers")
+    )]
+    pub fn apply(&self, manager: &ManagerFlags, mut options: WebhookServerOptions) -> WebhookServerOptions {
         options.address.set_port(self.webhook_port);
         if let Some(folder) = &self.webhook_cert_path {
             options.certificate_directory.clone_from(folder);
         }
         options.certificate_name.clone_from(&self.webhook_cert_name);
         options.key_name.clone_from(&self.webhook_cert_key);
+        #[cfg(feature = "http2")]
+        {
+            options.http2 = manager.enable_http2;
+        }
         options
     }
 }
@@ -51,12 +60,14 @@ mod tests {
     #[derive(Debug, Parser)]
     struct Args {
         #[command(flatten)]
+        manager: ManagerFlags,
+        #[command(flatten)]
         webhook: WebhookFlags,
     }
 
     fn applied(line: &str) -> WebhookServerOptions {
         let args = Args::try_parse_from(line.split_whitespace()).unwrap();
-        args.webhook.apply(WebhookServerOptions::default())
+        args.webhook.apply(&args.manager, WebhookServerOptions::default())
     }
 
     #[test]
@@ -78,5 +89,15 @@ mod tests {
         assert_eq!(options.address.port(), 8443);
         assert_eq!(options.certificate_directory, Path::new("/certs"));
         assert_eq!((&*options.certificate_name, &*options.key_name), ("a.pem", "b.pem"));
+    }
+
+    #[cfg(feature = "http2")]
+    #[test]
+    fn http2_is_offered_on_demand() {
+        for (line, expected) in
+            [("operator", false), ("operator --enable-http2", true), ("operator --enable-http2=false", false)]
+        {
+            assert_eq!(applied(line).http2, expected, "{line}");
+        }
     }
 }

@@ -39,9 +39,13 @@ impl BodyError {
 }
 
 /// The bytes that all requests of a server may hold.
+///
+/// The first [`UNCOUNTED`] of each body are not counted: what is small, as nearly all requests are, never waits for what is large. A body that is larger
+/// takes its whole share at once, so that of several that wait none keeps what another one needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
     free: Arc<Semaphore>,
+    bytes: usize,
 }
 
 /// A body, and its part of the budget until the request is answered.
@@ -53,15 +57,17 @@ pub(crate) struct Held {
 
 impl Budget {
     pub(crate) fn new(bytes: usize) -> Self {
-        Self { free: Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS))) }
+        let bytes = bytes.min(Semaphore::MAX_PERMITS).min(u32::MAX as usize);
+        Self { free: Arc::new(Semaphore::new(bytes)), bytes }
     }
 
-    /// Reads a body. Its bytes are counted as they come, so that a client that only promises many holds none.
+    /// Reads a body. A client that only promises many bytes holds none.
     pub(crate) async fn read<B>(&self, body: B, max_bytes: usize, within: Duration) -> Result<Held, BodyError>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
+        let max_bytes = max_bytes.min(self.bytes.saturating_add(UNCOUNTED));
         // What says its length is refused before it is sent.
         if body.size_hint().lower() > max_bytes as u64 {
             return Err(BodyError::TooLarge(max_bytes));
@@ -74,24 +80,33 @@ impl Budget {
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        let (mut bytes, mut share) = (BytesMut::new(), None::<OwnedSemaphorePermit>);
+        let promised = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok());
+        let most = promised.unwrap_or(max_bytes);
+        let (mut bytes, mut share) = (BytesMut::with_capacity(promised.unwrap_or(0).min(UNCOUNTED)), None);
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| BodyError::Broken(error.to_string()))?;
             let Ok(data) = frame.into_data() else { continue };
-            if bytes.len() + data.len() > max_bytes {
+            let length = bytes.len() + data.len();
+            if length > max_bytes {
                 return Err(BodyError::TooLarge(max_bytes));
             }
-            let more = u32::try_from(data.len()).map_err(|_| BodyError::TooLarge(max_bytes))?;
-            let more = self.free.clone().acquire_many_owned(more).await.map_err(|_| BodyError::TooLate)?;
-            match &mut share {
-                Some(share) => share.merge(more),
-                None => share = Some(more),
+            if length > UNCOUNTED && share.is_none() {
+                share = Some(self.share(most.max(length) - UNCOUNTED).await?);
+                bytes.reserve(promised.unwrap_or(length).max(length) - bytes.len());
             }
             bytes.extend_from_slice(&data);
         }
         Ok(Held { bytes: bytes.freeze(), _share: share })
     }
+
+    async fn share(&self, bytes: usize) -> Result<OwnedSemaphorePermit, BodyError> {
+        let permits = u32::try_from(bytes).map_err(|_| BodyError::TooLarge(self.bytes))?;
+        self.free.clone().acquire_many_owned(permits).await.map_err(|_| BodyError::TooLate)
+    }
 }
+
+/// How many bytes each request may hold beside the budget; connections are limited, too. An admission review of an object of usual size is below it.
+const UNCOUNTED: usize = 64 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -102,9 +117,19 @@ mod tests {
     use super::*;
 
     const WITHIN: Duration = Duration::from_secs(30);
+    const CHUNK: &[u8] = &[7; 16 << 10];
 
+    /// A body that does not say how long it is.
     fn chunked(chunks: usize) -> impl Body<Data = Bytes, Error = String> + Unpin {
-        StreamBody::new(stream::iter((0..chunks).map(|_| Ok(Frame::data(Bytes::from_static(b"12345"))))))
+        StreamBody::new(frames(chunks))
+    }
+
+    fn frames(chunks: usize) -> impl futures::Stream<Item = Result<Frame<Bytes>, String>> + Unpin {
+        stream::iter((0..chunks).map(|_| Ok(Frame::data(Bytes::from_static(CHUNK)))))
+    }
+
+    fn full(bytes: usize) -> Full<Bytes> {
+        Full::new(vec![7; bytes].into())
     }
 
     #[tokio::test(start_paused = true)]
@@ -112,28 +137,58 @@ mod tests {
         let budget = Budget::new(100);
         let said = budget.read(Full::new(Bytes::from_static(b"12345678901")), 10, WITHIN).await;
         assert!(matches!(said, Err(BodyError::TooLarge(10))));
-        assert!(matches!(budget.read(chunked(3), 10, WITHIN).await, Err(BodyError::TooLarge(10))));
-        assert_eq!(budget.read(chunked(2), 10, WITHIN).await.unwrap().bytes, "1234512345");
+        let limit = 2 * CHUNK.len();
+        assert!(
+            matches!(budget.read(chunked(3), limit, WITHIN).await, Err(BodyError::TooLarge(it)) if it == limit)
+        );
+        assert_eq!(budget.read(chunked(2), limit, WITHIN).await.unwrap().bytes.len(), limit);
+        // What could never be held is refused, and not waited for.
+        let limit = UNCOUNTED + 100;
+        assert!(budget.read(full(limit), 7 << 20, WITHIN).await.is_ok());
+        for body in [
+            budget.read(full(limit + 1), 7 << 20, WITHIN).await,
+            budget.read(chunked(5), 7 << 20, WITHIN).await,
+        ] {
+            assert!(matches!(body, Err(BodyError::TooLarge(it)) if it == limit));
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_body_is_given_up_and_gives_its_bytes_back() {
-        let budget = Budget::new(5);
-        let endless = StreamBody::new(chunked_stream().chain(stream::pending()));
-        assert!(matches!(budget.read(endless, 10, WITHIN).await, Err(BodyError::TooLate)));
-        assert!(budget.read(chunked(1), 10, WITHIN).await.is_ok());
+        let budget = Budget::new(UNCOUNTED);
+        let endless = StreamBody::new(frames(5).chain(stream::pending()));
+        assert!(matches!(budget.read(endless, 7 << 20, WITHIN).await, Err(BodyError::TooLate)));
+        assert!(budget.read(chunked(5), 7 << 20, WITHIN).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bytes_in_flight_are_bounded_and_waited_for() {
-        let budget = Budget::new(10);
-        let held = budget.read(chunked(2), 10, WITHIN).await.unwrap();
-        assert!(matches!(budget.read(chunked(1), 10, WITHIN).await, Err(BodyError::TooLate)));
-        let (next, ()) = tokio::join!(budget.read(chunked(1), 10, WITHIN), async { drop(held) });
+    async fn bytes_in_flight_are_bounded_and_waited_for_and_what_is_small_passes() {
+        let budget = Budget::new(UNCOUNTED);
+        let held = budget.read(full(2 * UNCOUNTED), 7 << 20, WITHIN).await.unwrap();
+        assert!(matches!(budget.read(full(UNCOUNTED + 1), 7 << 20, WITHIN).await, Err(BodyError::TooLate)));
+        assert!(budget.read(full(UNCOUNTED), 7 << 20, WITHIN).await.is_ok());
+        assert!(budget.read(chunked(4), 7 << 20, WITHIN).await.is_ok());
+        let (next, ()) =
+            tokio::join!(budget.read(full(UNCOUNTED + 1), 7 << 20, WITHIN), async { drop(held) });
         assert!(next.is_ok());
     }
 
-    fn chunked_stream() -> impl futures::Stream<Item = Result<Frame<Bytes>, String>> + Unpin {
-        stream::iter([Ok(Frame::data(Bytes::from_static(b"12345")))])
+    /// Each needs more than half of the budget: if they took their bytes as they come, all would wait for ever.
+    #[tokio::test(start_paused = true)]
+    async fn large_bodies_do_not_keep_from_each_other_what_they_need() {
+        let budget = Budget::new(10 * CHUNK.len());
+        let slow = || {
+            let frames = frames(UNCOUNTED / CHUNK.len() + 6).then(|frame| async {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                frame
+            });
+            async {
+                let body = StreamBody::new(Box::pin(frames));
+                // Answered at once: what it held is free again.
+                budget.read(body, UNCOUNTED + 6 * CHUNK.len(), WITHIN).await.map(drop)
+            }
+        };
+        let read = futures::future::join_all((0..8).map(|_| slow())).await;
+        assert!(read.iter().all(Result::is_ok));
     }
 }

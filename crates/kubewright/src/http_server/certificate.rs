@@ -8,6 +8,11 @@ use std::{
 
 use k8s_openapi::jiff::Timestamp;
 use parking_lot::RwLock;
+use prometheus::{
+    IntCounter,
+    core::{Collector, Desc},
+    proto::MetricFamily,
+};
 use rustls::{
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject},
@@ -97,7 +102,10 @@ impl ServingCertificate {
 
 /// What the server shows at the moment. It outlives every connection, and may change between two.
 #[derive(Debug, Default)]
-pub(crate) struct Shown(RwLock<State>);
+pub(crate) struct Shown {
+    state: RwLock<State>,
+    reads: CertificateReads,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -109,25 +117,15 @@ struct State {
 }
 
 impl Shown {
+    pub(crate) fn new(reads: CertificateReads) -> Self {
+        Self { reads, ..Self::default() }
+    }
+
     /// Takes new files. Broken ones leave the certificate that is there: half of a swap may be seen.
     pub(crate) fn offer(&self, files: Result<[Vec<u8>; 2], CertificateError>) {
-        let mut state = self.0.write();
-        let files = match files {
-            Ok(files) => files,
-            Err(error) => return state.fail(error),
-        };
-        if state.files.as_ref() == Some(&files) {
-            return;
-        }
-        match ServingCertificate::from_pem(&files[0], &files[1]) {
-            Ok(certificate) => {
-                tracing::info!(not_after = %certificate.not_after, "serving certificate loaded");
-                state.certificate = Some(certificate);
-                state.problem = None;
-            }
-            Err(error) => state.fail(error),
-        }
-        state.files = Some(files);
+        let mut state = self.state.write();
+        state.take(files);
+        self.reads.count(state.problem.is_none());
     }
 
     /// Whether a client would accept what is shown at `now`.
@@ -136,7 +134,7 @@ impl Shown {
         now: Timestamp,
         refused: impl FnOnce(&CertificateError) -> R,
     ) -> Result<(), R> {
-        let state = self.0.read();
+        let state = self.state.read();
         match (&state.certificate, &state.problem) {
             // What is broken on disk does not matter before the certificate in use has run out.
             (Some(certificate), _) => certificate.check(now).map_err(|error| refused(&error)),
@@ -147,6 +145,25 @@ impl Shown {
 }
 
 impl State {
+    fn take(&mut self, files: Result<[Vec<u8>; 2], CertificateError>) {
+        let files = match files {
+            Ok(files) => files,
+            Err(error) => return self.fail(error),
+        };
+        if self.files.as_ref() == Some(&files) {
+            return;
+        }
+        match ServingCertificate::from_pem(&files[0], &files[1]) {
+            Ok(certificate) => {
+                tracing::info!(not_after = %certificate.not_after, "serving certificate loaded");
+                self.certificate = Some(certificate);
+                self.problem = None;
+            }
+            Err(error) => self.fail(error),
+        }
+        self.files = Some(files);
+    }
+
     fn fail(&mut self, error: CertificateError) {
         // Once for each new problem, and not at each look.
         if self.problem.as_ref().map(ToString::to_string) != Some(error.to_string()) {
@@ -159,7 +176,50 @@ impl State {
 
 impl ResolvesServerCert for Shown {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        self.0.read().certificate.as_ref().map(|certificate| certificate.key.clone())
+        self.state.read().certificate.as_ref().map(|certificate| certificate.key.clone())
+    }
+}
+
+/// How often certificates were read, and in vain.
+///
+/// A server reads again and again, so the first grows all the time; a file that stays broken counts at each look.
+///
+/// Source: controller-runtime `pkg/certwatcher/metrics`.
+#[derive(Clone, Debug)]
+pub(crate) struct CertificateReads {
+    total: IntCounter,
+    errors: IntCounter,
+}
+
+impl CertificateReads {
+    fn count(&self, is_good: bool) {
+        self.total.inc();
+        if !is_good {
+            self.errors.inc();
+        }
+    }
+}
+
+impl Default for CertificateReads {
+    fn default() -> Self {
+        let counter = |name, help| IntCounter::new(name, help).expect("the name is a constant and valid");
+        Self {
+            total: counter("certwatcher_read_certificate_total", "Total number of certificate reads"),
+            errors: counter(
+                "certwatcher_read_certificate_errors_total",
+                "Total number of certificate read errors",
+            ),
+        }
+    }
+}
+
+impl Collector for CertificateReads {
+    fn desc(&self) -> Vec<&Desc> {
+        [&self.total, &self.errors].into_iter().flat_map(Collector::desc).collect()
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        [&self.total, &self.errors].into_iter().flat_map(Collector::collect).collect()
     }
 }
 
@@ -199,6 +259,25 @@ mod tests {
             "the certificate is not valid before 2020-01-01T00:00:00Z"
         );
         assert_eq!(reason(&shown, "2022-01-01T00:00:01Z"), "the certificate expired at 2022-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn reads_are_counted_and_those_in_vain_at_each_look() {
+        let reads = CertificateReads::default();
+        let shown = Shown::new(reads.clone());
+        let good = files(2020, 2022);
+        let broken = || [good[0].clone(), files(2020, 2022)[1].clone()];
+        let missing = || Err(CertificateError::Parse);
+        let same = broken();
+        let looks = [missing(), Ok(good.clone()), Ok(good.clone()), Ok(same.clone()), Ok(same), Ok(good)];
+        let counted: Vec<_> = looks
+            .into_iter()
+            .map(|files| {
+                shown.offer(files);
+                (reads.total.get(), reads.errors.get())
+            })
+            .collect();
+        assert_eq!(counted, [(1, 1), (2, 1), (3, 1), (4, 2), (5, 3), (6, 3)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{convert::Infallible, path::PathBuf, sync::Arc, time::Duration};
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
-use super::{Shown, TlsError, read_files, server_config};
+use super::{CertificateReads, Protocols, Shown, TlsError, read_files, server_config};
 
 /// Where the certificate of an [`HttpServer`](super::HttpServer) comes from.
 #[derive(Clone, Debug)]
@@ -32,9 +32,13 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    pub(super) async fn new(certificates: Certificates) -> Result<Self, TlsError> {
-        let shown = Arc::<Shown>::default();
-        let acceptor = TlsAcceptor::from(Arc::new(server_config(shown.clone(), None).await?));
+    pub(super) async fn new(
+        certificates: Certificates,
+        reads: CertificateReads,
+        protocols: Protocols,
+    ) -> Result<Self, TlsError> {
+        let shown = Arc::new(Shown::new(reads));
+        let acceptor = TlsAcceptor::from(Arc::new(server_config(shown.clone(), None, protocols).await?));
         let tls = Self { certificates, shown, acceptor };
         match &tls.certificates {
             Certificates::Files { .. } => tls.read().await,

@@ -88,6 +88,10 @@ impl<H: Handler> Serving<H> {
             None => {}
             Some(Err(_)) => debug!("tls handshake took too long"),
             Some(Ok(Err(failed))) => debug!(error = %failed, "tls handshake failed"),
+            #[cfg(feature = "http2")]
+            Some(Ok(Ok(stream))) if stream.get_ref().1.alpn_protocol() == Some(super::http2::ALPN) => {
+                self.serve_http2(stream).await;
+            }
             Some(Ok(Ok(stream))) => self.serve(stream).await,
         }
     }
@@ -100,7 +104,7 @@ impl<H: Handler> Serving<H> {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.header_timeout)
-            .max_buf_size(MAX_HEADER_BYTES)
+            .max_buf_size(MAX_HEADER_BYTES as usize)
             .serve_connection(TokioIo::new(stream), handler);
         tokio::pin!(connection);
         let ended = tokio::select! {
@@ -143,4 +147,4 @@ fn note_panic(ended: Result<(), tokio::task::JoinError>) {
 const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 
 /// Request line and headers together.
-const MAX_HEADER_BYTES: usize = 16 << 10;
+pub(super) const MAX_HEADER_BYTES: u32 = 16 << 10;

@@ -1,6 +1,7 @@
 //! HTTP servers of a process: what webhooks, metrics and health have in common.
 //!
-//! HTTP/1.1, over TLS or plain. A server knows its limits, contains panics, and lets requests finish when it stops.
+//! HTTP/1.1, over TLS or plain; HTTP/2 over TLS where it is asked for (feature `http2`). A server knows its limits, contains panics, and lets requests
+//! finish when it stops.
 
 mod address;
 mod answer;
@@ -9,6 +10,8 @@ mod bound;
 mod certificate;
 mod certificates;
 mod endpoint;
+#[cfg(feature = "http2")]
+mod http2;
 mod listen;
 mod routes;
 mod server;
@@ -26,9 +29,9 @@ pub use self::{
 pub(crate) use self::{
     answer::{Answer, answer, json, text},
     body::Budget,
-    certificate::{Shown, read_files},
+    certificate::{CertificateReads, Shown, read_files},
     endpoint::{Answering, Endpoint, Mounted},
     listen::{Handler, Limits, Serving, contained},
     routes::Routes,
-    tls::server_config,
+    tls::{Protocols, server_config},
 };

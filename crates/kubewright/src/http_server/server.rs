@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use super::{
-    Answer, BindAddress, Budget, Certificates, Endpoint, Handler, Limits, Mounted, RegisterError, Routes,
-    Serving, TlsError, bound::Bound, certificates::Tls, text,
+    Answer, BindAddress, Budget, CertificateReads, Certificates, Endpoint, Handler, Limits, Mounted,
+    Protocols, RegisterError, Routes, Serving, TlsError, bound::Bound, certificates::Tls, text,
 };
 use crate::BoxError;
 
@@ -49,6 +49,7 @@ struct Shared {
     options: HttpServerOptions,
     routes: Routes<Arc<dyn Endpoint>>,
     bound: Bound,
+    certificate_reads: CertificateReads,
 }
 
 /// How an [`HttpServer`] listens, and what it refuses.
@@ -59,6 +60,11 @@ pub struct HttpServerOptions {
     pub address: BindAddress,
     /// With what connections are protected. Default: `None`, not at all.
     pub certificates: Option<Certificates>,
+    /// Whether clients may choose HTTP/2, where connections are over TLS. Default: `false`.
+    ///
+    /// All requests of a connection are then answered in one task. A client that takes back more requests than are answered is cut off.
+    #[cfg(feature = "http2")]
+    pub http2: bool,
     /// Whether it listens on the leader alone. Default: `false`.
     pub needs_leader_election: bool,
     /// How many connections are served at once; more wait to be accepted. Default: 128.
@@ -78,6 +84,8 @@ impl Default for HttpServerOptions {
         Self {
             address: BindAddress::OFF,
             certificates: None,
+            #[cfg(feature = "http2")]
+            http2: false,
             needs_leader_election: false,
             max_connections: 128,
             max_bytes_in_flight: 16 << 20,
@@ -109,9 +117,17 @@ pub enum HttpServerError {
 impl HttpServer {
     /// A server that listens when it is started. `name` is for logs and errors.
     pub fn new(name: impl Into<Cow<'static, str>>, options: HttpServerOptions) -> Self {
-        let shared =
-            Shared { name: name.into(), options, routes: Routes::default(), bound: Bound::default() };
-        Self { shared: Arc::new(shared) }
+        Self::counted(name, options, CertificateReads::default())
+    }
+
+    /// As [`new`](Self::new); reads of the certificate are counted where somebody sees them.
+    pub(crate) fn counted(
+        name: impl Into<Cow<'static, str>>,
+        options: HttpServerOptions,
+        certificate_reads: CertificateReads,
+    ) -> Self {
+        let (routes, bound) = (Routes::default(), Bound::default());
+        Self { shared: Arc::new(Shared { name: name.into(), options, routes, bound, certificate_reads }) }
     }
 
     /// The name in logs and errors.
@@ -162,12 +178,14 @@ impl HttpServer {
     /// # Cancel safety
     /// Dropped, it closes all connections at once.
     pub async fn start(self, cancel: CancellationToken) -> Result<(), HttpServerError> {
-        let Shared { name, options, routes, bound } = &*self.shared;
+        let Shared { name, options, routes, bound, certificate_reads } = &*self.shared;
         let failed = |source| HttpServerError::Bind { address: options.address.clone(), source };
         let Some(listener) = options.address.bind().await.map_err(failed)? else { return Ok(()) };
         let tls = match &options.certificates {
             None => None,
-            Some(certificates) => Some(Tls::new(certificates.clone()).await?),
+            Some(certificates) => {
+                Some(Tls::new(certificates.clone(), certificate_reads.clone(), options.protocols()).await?)
+            }
         };
         let address = listener.local_addr().map_err(failed)?;
         let pages = Pages {
@@ -205,6 +223,17 @@ impl HttpServerOptions {
             header_timeout: self.header_timeout,
             drain_timeout: self.drain_timeout,
         }
+    }
+
+    #[cfg(feature = "http2")]
+    fn protocols(&self) -> Protocols {
+        if self.http2 { Protocols::Http1And2 } else { Protocols::Http1 }
+    }
+
+    #[cfg(not(feature = "http2"))]
+    #[expect(clippy::unused_self, reason = "there is nothing to choose from without the feature")]
+    fn protocols(&self) -> Protocols {
+        Protocols::Http1
     }
 }
 

@@ -30,10 +30,29 @@ pub enum TlsError {
     Config(#[from] rustls::Error),
 }
 
+/// Which versions of HTTP a server offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocols {
+    Http1,
+    #[cfg(feature = "http2")]
+    Http1And2,
+}
+
+impl Protocols {
+    fn names(self) -> Vec<Vec<u8>> {
+        match self {
+            Self::Http1 => vec![b"http/1.1".to_vec()],
+            #[cfg(feature = "http2")]
+            Self::Http1And2 => vec![super::http2::ALPN.to_vec(), b"http/1.1".to_vec()],
+        }
+    }
+}
+
 /// Shows what `shown` has at the moment of each handshake. With a file of CAs, clients have to show a certificate that one of them signed.
 pub(crate) async fn server_config(
     shown: Arc<Shown>,
     client_ca: Option<&Path>,
+    protocols: Protocols,
 ) -> Result<ServerConfig, TlsError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
@@ -42,7 +61,7 @@ pub(crate) async fn server_config(
         Some(path) => builder.with_client_cert_verifier(client_verifier(path).await?),
     };
     let mut config = builder.with_cert_resolver(shown);
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = protocols.names();
     Ok(config)
 }
 

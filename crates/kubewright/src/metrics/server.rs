@@ -12,7 +12,8 @@ use super::{
     process,
 };
 use crate::http_server::{
-    Answering, BindAddress, Certificates, Endpoint, HttpServer, HttpServerOptions, RegisterError, answer,
+    Answering, BindAddress, CertificateReads, Certificates, Endpoint, HttpServer, HttpServerOptions,
+    RegisterError, answer,
 };
 
 /// How metrics are served.
@@ -34,6 +35,11 @@ pub struct MetricsServerOptions {
     pub certificate_name: String,
     /// The file with the private key, PEM. Default: `tls.key`.
     pub key_name: String,
+    /// Whether clients may choose HTTP/2, where connections are over TLS. Default: `false`.
+    ///
+    /// All requests of a connection are then answered in one task. A client that takes back more requests than are answered is cut off.
+    #[cfg(feature = "http2")]
+    pub http2: bool,
     /// Who may read. Default: [`MetricsAccess::Anybody`].
     pub access: MetricsAccess,
 }
@@ -62,6 +68,8 @@ impl Default for MetricsServerOptions {
             certificate_directory: None,
             certificate_name: "tls.crt".to_owned(),
             key_name: "tls.key".to_owned(),
+            #[cfg(feature = "http2")]
+            http2: false,
             access: MetricsAccess::Anybody,
         }
     }
@@ -84,7 +92,8 @@ impl MetricsServer {
             process::register(registry);
         }
         let gate = (options.access == MetricsAccess::Authorized).then(|| Arc::new(Gate::new(kube)));
-        let server = Self { server: HttpServer::new("metrics", options.http()), gate };
+        let reads = registry.shared::<CertificateReads>();
+        let server = Self { server: HttpServer::counted("metrics", options.http(), reads), gate };
         server.mount("/metrics", Arc::new(Metrics(registry.clone())))?;
         Ok(server)
     }
@@ -109,7 +118,13 @@ impl MetricsServerOptions {
                 reload_interval: Duration::from_secs(10),
             },
         });
-        HttpServerOptions { address: self.bind_address, certificates, ..HttpServerOptions::default() }
+        HttpServerOptions {
+            address: self.bind_address,
+            certificates,
+            #[cfg(feature = "http2")]
+            http2: self.http2,
+            ..HttpServerOptions::default()
+        }
     }
 }
 

@@ -49,6 +49,13 @@ async fn a_certificate_that_comes_later_or_changes_is_shown_to_the_next_connecti
     let address = house.start().await;
     assert!(house.server.ready().unwrap_err().to_string().contains("tls.crt"));
     assert!(house.connect(address, "hook", false).await.is_err());
+    let counted = |name: &str| {
+        let text = house.registry.text();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().parse::<u64>().unwrap()
+    };
+    let reads = counted("certwatcher_read_certificate_total ");
+    assert!(reads > 0 && counted("certwatcher_read_certificate_errors_total ") > 0);
     for name in ["hook", "renewed"] {
         house.write_certificate(name);
         let shown = async { while house.connect(address, name, false).await.is_err() {} };

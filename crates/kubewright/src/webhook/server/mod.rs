@@ -34,7 +34,8 @@ use crate::{
     BoxError, error,
     healthz::Check,
     http_server::{
-        Budget, Endpoint, Mounted, RegisterError, Routes, Serving, Shown, TlsError, server_config,
+        Budget, CertificateReads, Endpoint, Mounted, RegisterError, Routes, Serving, Shown, TlsError,
+        server_config,
     },
     manager::{Group, Runnable},
     metrics::Registry,
@@ -62,8 +63,8 @@ use crate::{
 /// ```
 ///
 /// # Differences from Go
-/// Files that are missing at the start are no error: whoever writes them may be later than we are. HTTP/2 is not offered, since one client that resets its
-/// streams could keep the server busy (CVE-2023-44487). Bodies have a deadline.
+/// Files that are missing at the start are no error: whoever writes them may be later than we are. HTTP/2 is not offered unless asked for
+/// (feature `http2`), and then a client that resets its streams is cut off (CVE-2023-44487). Bodies have a deadline.
 ///
 /// Source: controller-runtime `webhook.Server`.
 #[derive(Clone, Debug)]
@@ -119,9 +120,9 @@ impl WebhookServer {
     /// A server that listens when it is started.
     pub fn new(options: WebhookServerOptions) -> Self {
         let shared = Shared {
+            shown: Arc::new(Shown::new(options.metrics_registry.shared::<CertificateReads>())),
             options: Arc::new(options),
             routes: Routes::default(),
-            shown: Arc::default(),
             trouble: Trouble::default(),
             declared: Mutex::default(),
             families: Mutex::default(),
@@ -268,7 +269,7 @@ impl WebhookServer {
         let mut provider = Provider::new(&options);
         let wait = self.look(&mut provider).await;
         let client_ca = options.client_ca.as_ref().map(|path| options.certificate_directory.join(path));
-        let tls = server_config(self.shared.shown.clone(), client_ca.as_deref()).await?;
+        let tls = server_config(self.shared.shown.clone(), client_ca.as_deref(), options.protocols()).await?;
         let listener = TcpListener::bind(options.address).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
         let serving = Serving {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    http_server::Limits,
+    http_server::{Limits, Protocols},
     metrics::{self, Registry},
     webhook::SelfManagedCertificates,
 };
@@ -32,6 +32,11 @@ pub struct WebhookServerOptions {
     ///
     /// A relative path starts in `certificate_directory`.
     pub client_ca: Option<PathBuf>,
+    /// Whether clients may choose HTTP/2. Default: `false`.
+    ///
+    /// All requests of a connection are then answered in one task. A client that takes back more requests than are answered is cut off.
+    #[cfg(feature = "http2")]
+    pub http2: bool,
     /// How often the certificate's files are read again. Default: 10 s, as upstream's watcher.
     pub reload_interval: Duration,
     /// How many connections are served at once; more wait to be accepted. Default: 512.
@@ -59,6 +64,8 @@ impl Default for WebhookServerOptions {
             key_name: "tls.key".to_owned(),
             self_managed: None,
             client_ca: None,
+            #[cfg(feature = "http2")]
+            http2: false,
             reload_interval: Duration::from_secs(10),
             max_connections: 512,
             max_bytes_in_flight: 64 << 20,
@@ -79,5 +86,16 @@ impl WebhookServerOptions {
             header_timeout: self.header_timeout,
             drain_timeout: self.drain_timeout,
         }
+    }
+
+    #[cfg(feature = "http2")]
+    pub(super) fn protocols(&self) -> Protocols {
+        if self.http2 { Protocols::Http1And2 } else { Protocols::Http1 }
+    }
+
+    #[cfg(not(feature = "http2"))]
+    #[expect(clippy::unused_self, reason = "there is nothing to choose from without the feature")]
+    pub(super) fn protocols(&self) -> Protocols {
+        Protocols::Http1
     }
 }
