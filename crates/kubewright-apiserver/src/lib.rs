@@ -30,9 +30,9 @@
 //! ```
 //!
 //! # What it does not do yet
-//! It does not validate, default or prune by schema beyond a few certain rules, and strict field validation finds
-//! nothing. Strategic merge patch and server-side apply are refused with 415. Everybody who gets in is an administrator.
-//! Custom resources are not converted by webhooks, and match conditions of webhooks are refused.
+//! Built-in kinds are not validated or pruned by a schema beyond a few certain rules, and strict field validation finds
+//! nothing in them. Rules in CEL are kept and not evaluated. Server-side apply is refused with 415. Everybody who gets in
+//! is an administrator. Custom resources are not converted by webhooks, and match conditions of webhooks are refused.
 //!
 //! # Features
 //! - `bin`: the `kubewright-apiserver` program. The library is the same without it.
@@ -55,6 +55,7 @@ mod openapi;
 mod options;
 mod patch;
 mod registry;
+mod schema;
 mod selector;
 mod server;
 mod storage;

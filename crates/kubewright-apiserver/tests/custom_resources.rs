@@ -206,8 +206,7 @@ async fn a_definition_keeps_its_names_when_it_asks_for_those_of_another() {
     second.metadata.name = Some("gadgets.example.com".into());
     second.spec.names = serde_json::from_value(json!({"plural": "gadgets", "kind": "Gadget"})).unwrap();
     definitions.create(&PostParams::default(), &second).await.unwrap();
-    let patch =
-        kube::api::Patch::Merge(json!({"spec": {"names": {"kind": "Widget", "listKind": "WidgetList"}}}));
+    let patch = kube::api::Patch::Merge(json!({"spec": {"names": {"listKind": "WidgetList"}}}));
     definitions.patch("gadgets.example.com", &PatchParams::default(), &patch).await.unwrap();
     let gadgets = dynamic(&client, "example.com", "v1", "Gadget", "gadgets");
     let list = gadgets.list(&ListParams::default()).await.unwrap();
@@ -275,24 +274,26 @@ async fn conflicting_names_go_to_one_definition_only() {
 async fn a_definition_cannot_take_the_place_of_a_built_in_kind() {
     let (_server, client) = start();
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    let deployments = dynamic(&client, "apps", "v1", "Deployment", "deployments");
-    let deployment =
-        object(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
-        "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}}}}));
-    deployments.create(&PostParams::default(), &deployment).await.unwrap();
+    let leases = dynamic(&client, "coordination.k8s.io", "v1", "Lease", "leases");
+    let lease = object(
+        json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "mine"}}),
+    );
+    leases.create(&PostParams::default(), &lease).await.unwrap();
     let mut definition = widget_definition();
-    definition.metadata.name = Some("deployments.apps".into());
-    definition.spec.group = "apps".into();
-    definition.spec.names.plural = "deployments".into();
+    let name = "leases.coordination.k8s.io";
+    definition.metadata.name = Some(name.into());
+    definition.annotations_mut().insert("api-approved.kubernetes.io".into(), "unapproved, a test".into());
+    definition.spec.group = "coordination.k8s.io".into();
+    definition.spec.names.plural = "leases".into();
     definitions.create(&PostParams::default(), &definition).await.unwrap();
-    let conditions = definitions.get("deployments.apps").await.unwrap().status.unwrap().conditions.unwrap();
+    let conditions = definitions.get(name).await.unwrap().status.unwrap().conditions.unwrap();
     assert_eq!(
         (conditions[0].status.as_str(), conditions[0].reason.as_deref()),
         ("False", Some("PluralConflict"))
     );
-    definitions.delete("deployments.apps", &DeleteParams::default()).await.unwrap();
-    assert!(definitions.get_opt("deployments.apps").await.unwrap().is_none());
-    assert!(deployments.get("web").await.is_ok());
+    definitions.delete(name, &DeleteParams::default()).await.unwrap();
+    assert!(definitions.get_opt(name).await.unwrap().is_none());
+    assert!(leases.get("mine").await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]

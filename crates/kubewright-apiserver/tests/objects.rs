@@ -124,12 +124,12 @@ async fn patches_change_parts() {
 
     let stale = Patch::Merge(json!({"metadata": {"resourceVersion": "1"}}));
     assert_eq!(refusal(config_maps.patch("a", &params, &stale).await).0, 409);
-    let strategic = Patch::Strategic(json!({}));
-    let (code, reason, message) = refusal(config_maps.patch("a", &params, &strategic).await);
+    let apply = Patch::Apply(json!({}));
+    let (code, reason, message) = refusal(config_maps.patch("a", &PatchParams::apply("me"), &apply).await);
     assert_eq!((code, reason.as_str()), (415, "UnsupportedMediaType"));
     assert_eq!(
         message,
-        "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json"
+        "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json"
     );
     assert_eq!(refusal(config_maps.patch("none", &params, &merge).await).0, 404);
 }

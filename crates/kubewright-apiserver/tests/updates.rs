@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{define_widgets, send_json, start};
+use common::{define_widgets, send, send_json, start};
 use http::Method;
 use kubewright_apiserver::ApiServer;
 use serde_json::{Value, json};
@@ -117,4 +117,44 @@ async fn the_status_of_a_custom_resource_is_written_whatever_the_rest_says() {
     let metadata =
         json!({"name": "a", "uid": "other", "resourceVersion": made["metadata"]["resourceVersion"]});
     assert_eq!(send_json(&server, Method::PUT, &status, body(WIDGET, &metadata)).await.0, 409);
+}
+
+#[tokio::test(start_paused = true)]
+async fn built_in_kinds_know_how_their_lists_are_merged() {
+    let (server, client) = start();
+    define_widgets(&client).await;
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let containers = json!([{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:1"}]);
+    let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": containers}});
+    let deployment = json!({"metadata": {"name": "web"}, "spec": {
+        "selector": {"matchLabels": {"a": "b"}}, "template": template}});
+    let (code, _) = send_json(&server, Method::POST, deployments, deployment).await;
+    assert_eq!(code, 201);
+    let patch = async |path: &str, patch: Value| {
+        let media_type = "application/strategic-merge-patch+json";
+        send(&server, Method::PATCH, path, media_type, patch.to_string().into_bytes()).await
+    };
+    let web = format!("{deployments}/web");
+    let containers = json!([{"name": "b", "image": "b:2"}, {"name": "a", "$patch": "delete"}]);
+    let (code, patched) =
+        patch(&web, json!({"spec": {"template": {"spec": {"containers": containers}}}})).await;
+    let containers = &patched["spec"]["template"]["spec"]["containers"];
+    assert_eq!(
+        (code, containers.as_array().map(Vec::len), &containers[0]["image"]),
+        (200, Some(1), &"b:2".into())
+    );
+
+    for (value, code, message) in [
+        (json!({"spec": {"$retainKeys": 1}}), 400, "invalid patch format of retainKeys"),
+        (
+            json!({"spec": {"template": {"spec": {"containers": [{"image": "x"}]}}}}),
+            500,
+            "map: map[image:x] does not contain declared merge key: name",
+        ),
+    ] {
+        let (found, answer) = patch(&web, value).await;
+        assert_eq!((found, &answer["message"]), (code, &message.into()));
+    }
+    let (code, answer) = patch("/apis/example.com/v1/namespaces/default/widgets/a", json!({})).await;
+    assert_eq!((code, &answer["reason"]), (415, &"UnsupportedMediaType".into()));
 }

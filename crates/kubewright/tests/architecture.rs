@@ -94,6 +94,8 @@ fn rooms_have_not_heard_of_what_is_above_them() {
         ("object", &["kind", "storage", "wire"]),
         ("storage", &["kind", "context", "wire"]),
         ("convert", &["kind", "storage"]),
+        ("schema", &["object", "kind", "storage", "wire"]),
+        ("patch", &["kind", "storage", "wire"]),
         ("kind", &["context", "registry", "wire"]),
         ("auth", &["wire", "registry", "endpoint"]),
         ("registry", &["wire", "endpoint", "auth", "door"]),

@@ -66,6 +66,8 @@ async fn call(
         return Ok(Some(false));
     }
     attributes.take(&kind, after, object).await?;
+    // What a webhook adds has to be known, too.
+    kind.strategy.coerce(object).map_err(Status::internal_error)?;
     kind.strategy.set_defaults(object);
     Ok(Some(true))
 }

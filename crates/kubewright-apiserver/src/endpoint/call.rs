@@ -11,10 +11,9 @@ use crate::{
     context::{Context, ResourceInfo, Verb},
     error::Status,
     kind::{Kind, Part, Subresource},
-    object::Object,
     options::resource_version,
     registry::{Cluster, Resource, no_such_path},
-    wire::{Accept, Reply, decode},
+    wire::{Accept, Reply},
 };
 
 /// One request to a resource.
@@ -82,11 +81,6 @@ impl Call {
     pub(super) fn single_version(&self) -> Result<Option<u64>, Status> {
         let parsed = resource_version(&self.context.query.text("resourceVersion"));
         parsed.map_err(|error| Status::new(StatusCode::INTERNAL_SERVER_ERROR, "", error))
-    }
-
-    /// Decodes the body as an object of the kind.
-    pub(super) fn decode(&self) -> Result<Object, Status> {
-        decode(&self.kind, &self.headers, &self.body)
     }
 
     /// The path has a namespace if the kind has one; without it, only collections are read.

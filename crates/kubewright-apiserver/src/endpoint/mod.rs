@@ -2,6 +2,7 @@
 
 mod call;
 mod create;
+mod decode;
 mod delete;
 mod delete_collection;
 mod get;

@@ -1,15 +1,15 @@
 //! `PATCH`: changes parts of an object.
 
 use http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::call::Call;
+use super::{call::Call, decode};
 use crate::{
     error::Status,
     kind::Part,
     object::{Object, from_json},
     options::WriteOptions,
-    patch::{JsonPatch, JsonPatchError, merge_patch},
+    patch::{Facts, JsonPatch, JsonPatchError, StrategicPatchError, merge_patch, strategic_merge_patch},
     registry::Missing,
     wire::{PatchType, Reply, check_shape, patch_type},
 };
@@ -26,6 +26,7 @@ pub(super) async fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
         };
         let mut object = Object(map);
         check_shape(&call.kind, &mut object, &call.body)?;
+        decode::patched(call, &mut object, &options)?;
         Ok(object)
     };
     let written = call.resource().update(part, Missing::Refuse, &options, change).await?;
@@ -35,17 +36,22 @@ pub(super) async fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
 /// A patch that has been read and can be applied any number of times.
 pub(super) enum Patch {
     Json(JsonPatch),
-    Merge(Value),
+    Merge(Map<String, Value>),
+    Strategic(Map<String, Value>, Facts),
 }
 
 impl Patch {
     /// Reads the media type, then the options, then the body: the options mean something else for another patch.
     pub(super) fn read(call: &Call) -> Result<(Self, WriteOptions), Status> {
-        let kind = patch_type(&call.headers)?;
+        let kind = patch_type(&call.kind, &call.headers)?;
         let options = WriteOptions::of_patch(&call.context.query)?;
         let patch = match kind {
             PatchType::Json => Self::Json(JsonPatch::read(&call.body).map_err(refusal)?),
             PatchType::Merge => Self::Merge(read_merge_patch(&call.body)?),
+            PatchType::Strategic => {
+                let facts = Facts::of(&call.kind.api_version(), &call.kind.kind);
+                Self::Strategic(read_merge_patch(&call.body)?, facts)
+            }
         };
         Ok((patch, options))
     }
@@ -54,20 +60,36 @@ impl Patch {
     pub(super) fn apply(&self, target: &mut Value) -> Result<(), Status> {
         match self {
             // Neither side is too deep, and merging makes nothing deeper.
-            Self::Merge(patch) => merge_patch(target, patch.clone()),
+            Self::Merge(patch) => merge_patch(target, patch.clone().into()),
+            Self::Strategic(patch, facts) => {
+                if let Value::Object(fields) = target {
+                    let merged = strategic_merge_patch(std::mem::take(fields), patch.clone(), *facts);
+                    *fields = merged.map_err(strategic_refusal)?;
+                }
+            }
             Self::Json(patch) => patch.apply(target).map_err(refusal)?,
         }
         Ok(())
     }
 }
 
-fn read_merge_patch(body: &[u8]) -> Result<Value, Status> {
+fn read_merge_patch(body: &[u8]) -> Result<Map<String, Value>, Status> {
     let malformed = |error: String| Status::bad_request(format!("error decoding patch: {error}"));
-    let patch = from_json(body).map_err(malformed)?;
-    if patch.is_object() {
-        Ok(patch)
-    } else {
-        Err(malformed("a merge patch of an object is an object".into()))
+    match from_json(body).map_err(malformed)? {
+        Value::Object(patch) => Ok(patch),
+        _ => Err(malformed("a merge patch of an object is an object".into())),
+    }
+}
+
+/// Source: apiserver `handlers.interpretStrategicMergePatchError`.
+fn strategic_refusal(error: StrategicPatchError) -> Status {
+    match error {
+        StrategicPatchError::Format(_) => Status::bad_request(error.to_string()),
+        StrategicPatchError::ListOfLists => {
+            Status::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", REJECTED)
+                .with("causes", json!([{"message": error.to_string()}]))
+        }
+        StrategicPatchError::Unfit(text) => Status::new(StatusCode::INTERNAL_SERVER_ERROR, "", text),
     }
 }
 
@@ -79,10 +101,9 @@ fn refusal(error: JsonPatchError) -> Status {
         JsonPatchError::TooMany(_) => {
             Status::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", error.to_string())
         }
-        JsonPatchError::Failed(reason) => {
-            let message = "the server rejected our request due to an error in our request";
-            Status::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
-                .with("causes", json!([{"message": reason}]))
-        }
+        JsonPatchError::Failed(reason) => Status::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", REJECTED)
+            .with("causes", json!([{"message": reason}])),
     }
 }
+
+const REJECTED: &str = "the server rejected our request due to an error in our request";

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use super::call::Call;
+use super::{call::Call, decode};
 use crate::{
     error::Status, kind::Part, object::Object, options::WriteOptions, registry::Missing, wire::Reply,
 };
@@ -10,7 +10,7 @@ use crate::{
 /// Source: apiserver `handlers.UpdateResource`.
 pub(super) async fn update(call: &Call, part: Part) -> Result<Reply, Status> {
     let options = WriteOptions::of_update(&call.context.query)?;
-    let mut sent = call.decode()?;
+    let mut sent = decode::whole(call, &options)?;
     let resource = call.resource();
     resource.check_place(&mut sent)?;
     let change = |seen: Option<&Object>| {

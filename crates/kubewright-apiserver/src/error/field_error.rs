@@ -20,9 +20,11 @@ pub(crate) struct FieldError {
 enum Problem {
     Required,
     Invalid(Value),
+    TypeInvalid(Value),
     NotSupported(Value),
     Forbidden,
     TooLong,
+    TooMany(i64),
     Duplicate(Value),
 }
 
@@ -33,6 +35,11 @@ impl FieldError {
 
     pub(crate) fn invalid(field: &str, value: Option<&Value>, detail: &str) -> Self {
         Self::new(field, Problem::Invalid(value.cloned().unwrap_or_default()), detail)
+    }
+
+    /// A value of the wrong type, which reads as an invalid one.
+    pub(crate) fn type_invalid(field: &str, value: &Value, detail: &str) -> Self {
+        Self::new(field, Problem::TypeInvalid(value.clone()), detail)
     }
 
     pub(crate) fn not_supported(field: &str, value: impl Into<Value>, supported: &[&str]) -> Self {
@@ -46,7 +53,13 @@ impl FieldError {
     }
 
     pub(crate) fn too_long(field: &str, max_bytes: usize) -> Self {
-        Self::new(field, Problem::TooLong, &format!("may not be more than {max_bytes} bytes"))
+        let bytes = if max_bytes == 1 { "byte" } else { "bytes" };
+        Self::new(field, Problem::TooLong, &format!("may not be more than {max_bytes} {bytes}"))
+    }
+
+    pub(crate) fn too_many(field: &str, found: i64, max: i64) -> Self {
+        let items = if max == 1 { "item" } else { "items" };
+        Self::new(field, Problem::TooMany(found), &format!("must have at most {max} {items}"))
     }
 
     pub(crate) fn duplicate(field: &str, value: &Value) -> Self {
@@ -62,9 +75,11 @@ impl FieldError {
         let reason = match self.problem {
             Problem::Required => "FieldValueRequired",
             Problem::Invalid(_) => "FieldValueInvalid",
+            Problem::TypeInvalid(_) => "FieldValueTypeInvalid",
             Problem::NotSupported(_) => "FieldValueNotSupported",
             Problem::Forbidden => "FieldValueForbidden",
             Problem::TooLong => "FieldValueTooLong",
+            Problem::TooMany(_) => "FieldValueTooMany",
             Problem::Duplicate(_) => "FieldValueDuplicate",
         };
         json!({"reason": reason, "message": self.body(), "field": self.field})
@@ -77,10 +92,13 @@ impl FieldError {
     fn body(&self) -> String {
         let head = match &self.problem {
             Problem::Required => "Required value".to_owned(),
-            Problem::Invalid(value) => format!("Invalid value: {}", shown(value)),
+            Problem::Invalid(value) | Problem::TypeInvalid(value) => {
+                format!("Invalid value: {}", shown(value))
+            }
             Problem::NotSupported(value) => format!("Unsupported value: {}", shown(value)),
             Problem::Forbidden => "Forbidden".to_owned(),
             Problem::TooLong => "Too long".to_owned(),
+            Problem::TooMany(found) => format!("Too many: {found}"),
             Problem::Duplicate(value) => format!("Duplicate value: {value}"),
         };
         if self.detail.is_empty() { head } else { format!("{head}: {}", self.detail) }
@@ -121,6 +139,12 @@ mod tests {
             ),
             (FieldError::invalid("a", Some(&json!("\u{7f}")), ""), "a: Invalid value: \"\\x7f\""),
             (FieldError::too_long("a", 9), "a: Too long: may not be more than 9 bytes"),
+            (FieldError::too_long("a", 1), "a: Too long: may not be more than 1 byte"),
+            (FieldError::too_many("a", 3, 2), "a: Too many: 3: must have at most 2 items"),
+            (
+                FieldError::type_invalid("a", &json!("integer"), "must be text"),
+                "a: Invalid value: \"integer\": must be text",
+            ),
             (FieldError::forbidden("data", "frozen"), "data: Forbidden: frozen"),
             (FieldError::immutable("a", Some(&json!(1))), "a: Invalid value: 1: field is immutable"),
         ];

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     columns, defaults,
-    definition::Definitions,
+    definition::{self, Definitions},
     event::Events,
     namespace::Namespaces,
     pod::Pods,
@@ -284,7 +284,7 @@ fn custom_resource_definition() -> Rules {
         unconditional_update: false,
         any_finalizer: true,
         default: defaults::custom_resource_definition,
-        validate: validation::custom_resource_definition,
+        validate: definition::check,
         ..Rules::default()
     }
 }

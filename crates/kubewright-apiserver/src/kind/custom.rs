@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     column::{Cell, Column},
+    custom_resource::CustomResources,
+    custom_schema::CustomSchema,
     row::{ALL_VERBS, Kind, ScalePaths, Scope, Subresource},
-    rules::{Generation, Rules, StatusMetadata},
-    strategy::{Consequence, Strategy},
 };
 use crate::{convert::ByName, object::Object};
 
@@ -61,12 +61,17 @@ impl CustomDefinition<'_> {
         storage.and_then(|version| version["name"].as_str()).unwrap_or_default()
     }
 
-    /// One row per served version.
-    pub(crate) fn kinds(&self) -> Vec<Kind> {
+    /// One row per served version of a definition that was written at `revision`.
+    pub(crate) fn kinds(&self, revision: u64) -> Vec<Kind> {
+        let schema = |version: &Value| {
+            Arc::new(version.pointer("/schema/openAPIV3Schema").cloned().unwrap_or_default())
+        };
+        let storage = self.versions().iter().find(|version| version["storage"] == Value::Bool(true));
+        let stored = CustomSchema::stored(storage.map(schema).unwrap_or_default(), revision);
         self.versions()
             .iter()
             .filter(|version| version["served"] == Value::Bool(true))
-            .map(|version| self.kind(version))
+            .map(|version| self.kind(version, CustomSchema::other(schema(version), &stored)))
             .collect()
     }
 
@@ -74,7 +79,7 @@ impl CustomDefinition<'_> {
         self.0.at("/spec/versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn kind(&self, version: &Value) -> Kind {
+    fn kind(&self, version: &Value, schema: Arc<CustomSchema>) -> Kind {
         // What is served are the names that were accepted, whatever the definition has asked for since.
         let accepted = self.0.at("/status/acceptedNames").or_else(|| self.0.at("/spec/names"));
         let found = |field: &str| accepted.and_then(|names| names.get(field));
@@ -83,6 +88,11 @@ impl CustomDefinition<'_> {
         let version_name = version["name"].as_str().unwrap_or_default();
         let scope =
             if self.0.str_at("/spec/scope") == "Cluster" { Scope::Cluster } else { Scope::Namespaced };
+        let subresources = subresources(version);
+        let scale = subresources.iter().find_map(|subresource| match subresource {
+            Subresource::Scale(paths) => Some(paths.clone()),
+            _ => None,
+        });
         Kind {
             group: self.group().to_owned(),
             version: version_name.to_owned(),
@@ -94,44 +104,19 @@ impl CustomDefinition<'_> {
             categories: names("categories"),
             scope,
             verbs: ALL_VERBS,
-            subresources: subresources(version),
+            subresources,
             prefix: format!("{}/{}", self.group(), self.plural()).into(),
             kept_as: format!("{}/{}", self.group(), self.storage_version()),
             converter: Arc::new(ByName),
-            strategy: Arc::new(CustomResources(rules())),
             registry_path: format!("{}/{}", self.group(), self.plural()),
             field_labels: selectable_fields(version),
             columns: columns(version),
-            schema: version.pointer("/schema/openAPIV3Schema").cloned(),
+            schema: Some(schema.definition().clone()),
+            strategy: Arc::new(CustomResources::new(schema, scale)),
             is_custom: true,
             definition_uid: self.0.uid().to_owned(),
             retired: CancellationToken::new(),
         }
-    }
-}
-
-/// Custom resources.
-#[derive(Debug)]
-struct CustomResources(Rules);
-
-impl Strategy for CustomResources {
-    fn rules(&self) -> &Rules {
-        &self.0
-    }
-
-    fn consequence(&self) -> Consequence {
-        Consequence::Outlived
-    }
-}
-
-/// Source: apiextensions `customresource/strategy.go` and `status_strategy.go`.
-fn rules() -> Rules {
-    Rules {
-        generation: Generation::Content,
-        status_metadata: StatusMetadata::Kept,
-        unconditional_update: false,
-        any_finalizer: true,
-        ..Rules::default()
     }
 }
 

@@ -39,7 +39,7 @@ impl Defined {
         if definition.condition("Established") == Some("True") {
             defined.kinds = match before.filter(|before| before.serves_as(&defined)) {
                 Some(before) => before.kinds.clone(),
-                None => definition.kinds().into_iter().map(Arc::new).collect(),
+                None => definition.kinds(document.revision()).into_iter().map(Arc::new).collect(),
             };
         }
         defined

@@ -38,7 +38,7 @@ pub(crate) struct Kind {
     pub(crate) field_labels: Vec<(String, String)>,
     pub(crate) columns: Vec<Column>,
     /// The schema of a custom resource as its definition gives it.
-    pub(crate) schema: Option<Value>,
+    pub(crate) schema: Option<Arc<Value>>,
     /// Whether the row comes from a `CustomResourceDefinition`. Their lists repeat kind and version in each item.
     pub(crate) is_custom: bool,
     /// The UID of the definition that it comes from; empty for a built-in one.

@@ -30,6 +30,16 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Drops what the kind does not know from an object that a client or a webhook has sent, and says where it was.
+    ///
+    /// Built-in kinds have no schema yet, and keep everything.
+    ///
+    /// # Errors
+    /// An object inside of it that cannot be one.
+    fn coerce(&self, _: &mut Object) -> Result<Vec<String>, FieldError> {
+        Ok(Vec::new())
+    }
+
     /// Fills in what the client has left out. Runs on every write, before webhooks and after them.
     fn set_defaults(&self, object: &mut Object) {
         (self.rules().default)(object);
@@ -56,6 +66,15 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
     /// 422 if it asks for what somebody else has.
     fn reserve(&self, _: &Kind, _old: Option<&Object>, _new: &mut Object) -> Result<Reservation, Status> {
         Ok(Reservation::nothing())
+    }
+
+    /// Drops what the version in which objects are kept does not know.
+    fn prepare_for_storage(&self, _: &mut Object) {}
+
+    /// Whether an object that was stored at `revision` is as it would be stored today. Others are coerced, and get the
+    /// defaults of today, when they are read.
+    fn is_up_to_date(&self, _revision: u64) -> bool {
+        true
     }
 
     /// Takes back what an object has that is gone.

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::rules::NameRule;
 use crate::{error::FieldError, object::Object};
 
 /// Checks a new object, with the one it replaces if there is one.
@@ -82,72 +81,4 @@ pub(super) fn role_binding(new: &Object, old: Option<&Object>) -> Vec<FieldError
     } else {
         Vec::new()
     }
-}
-
-/// A definition is named after what it defines, and keeps exactly one version.
-///
-/// Source: apiextensions `validation.ValidateCustomResourceDefinition`.
-pub(super) fn custom_resource_definition(new: &Object, old: Option<&Object>) -> Vec<FieldError> {
-    let mut problems = Vec::new();
-    for field in ["group", "scope"] {
-        let pointer = format!("/spec/{field}");
-        if new.str_at(&pointer).is_empty() {
-            problems.push(FieldError::required(&format!("spec.{field}"), ""));
-        }
-        if let Some(old) = old
-            && old.at(&pointer) != new.at(&pointer)
-        {
-            problems.push(FieldError::immutable(&format!("spec.{field}"), new.at(&pointer)));
-        }
-    }
-    for field in ["plural", "kind"] {
-        if new.str_at(&format!("/spec/names/{field}")).is_empty() {
-            problems.push(FieldError::required(&format!("spec.names.{field}"), ""));
-        }
-    }
-    problems.extend(definition_names(new));
-    if new.name() != super::definition_name(new.str_at("/spec/names/plural"), new.str_at("/spec/group")) {
-        let detail = "must be spec.names.plural+\".\"+spec.group";
-        problems.push(FieldError::invalid("metadata.name", new.metadata().get("name"), detail));
-    }
-    let versions = new.at("/spec/versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    if versions.iter().filter(|version| version["storage"] == Value::Bool(true)).count() != 1 {
-        let detail = "must have exactly one version marked as storage version";
-        problems.push(FieldError::invalid("spec.versions", new.at("/spec/versions"), detail));
-    }
-    for (index, version) in versions.iter().enumerate() {
-        let name = version["name"].as_str().unwrap_or_default();
-        for text in NameRule::Dns1035Label.check(name) {
-            let field = format!("spec.versions[{index}].name");
-            problems.push(FieldError::invalid(&field, version.get("name"), &text));
-        }
-        if version.pointer("/schema/openAPIV3Schema").is_none() {
-            let field = format!("spec.versions[{index}].schema.openAPIV3Schema");
-            problems.push(FieldError::required(&field, "schemas are required"));
-        }
-    }
-    problems
-}
-
-/// The names become parts of paths and of encoded objects.
-fn definition_names(new: &Object) -> Vec<FieldError> {
-    let mut problems = Vec::new();
-    for text in NameRule::DnsSubdomain.check(new.str_at("/spec/group")) {
-        problems.push(FieldError::invalid("spec.group", new.at("/spec/group"), &text));
-    }
-    for field in ["plural", "singular", "kind", "listKind"] {
-        let value = new.at(&format!("/spec/names/{field}"));
-        let name = value.and_then(Value::as_str).unwrap_or_default();
-        let (name, prefix) = if matches!(field, "kind" | "listKind") {
-            (name.to_lowercase(), "may have mixed case, but should otherwise match: ")
-        } else {
-            (name.to_owned(), "")
-        };
-        let texts = if name.is_empty() { Vec::new() } else { NameRule::Dns1035Label.check(&name) };
-        for text in texts {
-            let path = format!("spec.names.{field}");
-            problems.push(FieldError::invalid(&path, value, &format!("{prefix}{text}")));
-        }
-    }
-    problems
 }

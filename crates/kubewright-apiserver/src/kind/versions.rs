@@ -23,7 +23,11 @@ impl Kind {
     /// # Errors
     /// 500 if it cannot be decoded; what the converter says.
     pub(crate) async fn read(&self, document: &Document) -> Result<Object, Status> {
-        self.convert(Object::decode(document)?, &self.api_version()).await
+        let mut object = self.convert(Object::decode(document)?, &self.api_version()).await?;
+        if !self.strategy.is_up_to_date(document.revision()) {
+            self.bring_up_to_date(&mut object);
+        }
+        Ok(object)
     }
 
     /// An object of this version as it is kept.
@@ -33,31 +37,50 @@ impl Kind {
     pub(crate) async fn keep(&self, object: Object) -> Result<Draft, Status> {
         let mut kept = self.convert(object, &self.kept_as).await?;
         kept.0.insert("kind".into(), self.kind.clone().into());
+        self.strategy.prepare_for_storage(&mut kept);
         Ok(kept.encode()?)
     }
 
-    /// Kept objects at this version, all at once. Nothing is decoded where versions differ in name alone.
+    /// Kept objects at this version, all at once, as they would be stored today. Nothing is decoded that is so already,
+    /// where versions differ in name alone.
     ///
     /// # Errors
     /// As [`read`](Self::read). One that fails fails all.
     pub(crate) async fn show_all(&self, documents: Vec<Document>) -> Result<Vec<Document>, Status> {
-        if self.converter.is_by_name() || documents.is_empty() {
+        if documents.is_empty() {
             return Ok(documents);
+        }
+        if self.converter.is_by_name() {
+            return documents.into_iter().map(|document| self.refreshed(document)).collect();
         }
         let objects = documents.iter().map(Object::decode).collect::<Result<Vec<_>, _>>()?;
         let converted = self.converter.convert(objects, &self.api_version()).await?;
         if converted.len() != documents.len() {
             return Err(Status::internal_error("the converter has lost an object"));
         }
-        let shown = documents.iter().zip(converted).map(|(document, object)| {
-            let draft = object.encode()?;
-            // A dry run has made an object without a revision.
-            Ok(match document.revision() {
-                0 => draft.without_revision(),
-                revision => draft.at(revision),
-            })
+        let shown = documents.iter().zip(converted).map(|(document, mut object)| {
+            if !self.strategy.is_up_to_date(document.revision()) {
+                self.bring_up_to_date(&mut object);
+            }
+            encode_like(document, &object)
         });
         shown.collect()
+    }
+
+    /// An object as it would be stored today.
+    fn refreshed(&self, document: Document) -> Result<Document, Status> {
+        if self.strategy.is_up_to_date(document.revision()) {
+            return Ok(document);
+        }
+        let mut object = Object::decode(&document)?;
+        self.bring_up_to_date(&mut object);
+        encode_like(&document, &object)
+    }
+
+    fn bring_up_to_date(&self, object: &mut Object) {
+        // What is stored was good once, so that a problem of today is nothing a reader could do about.
+        let _ = self.strategy.coerce(object);
+        self.strategy.set_defaults(object);
     }
 
     /// One kept object at this version.
@@ -85,6 +108,16 @@ impl Kind {
         bytes.put_slice(document.tail());
         bytes.freeze()
     }
+}
+
+/// Encodes what an object has become, at the revision that it has.
+fn encode_like(document: &Document, object: &Object) -> Result<Document, Status> {
+    let draft = object.encode()?;
+    // A dry run has made an object without a revision.
+    Ok(match document.revision() {
+        0 => draft.without_revision(),
+        revision => draft.at(revision),
+    })
 }
 
 /// The fields of an Event, as kept (`v1`) and as `events.k8s.io/v1` shows them.

@@ -4,6 +4,8 @@
 //! understands. Custom resources show their schema; built-in kinds do not have one here yet, so that
 //! `kubectl explain` knows their names only.
 
+mod custom;
+
 use std::hash::{DefaultHasher, Hasher};
 
 use http::{HeaderMap, Response, StatusCode, header};
@@ -95,12 +97,19 @@ fn document_of(kinds: &[std::sync::Arc<Kind>]) -> Value {
             "get": operation("get"), "put": operation("put"), "patch": patch, "delete": operation("delete"),
         }));
         paths.insert(collection, json!({"get": operation("list"), "post": operation("post")}));
-        let mut schema = kind
-            .schema
-            .clone()
-            .unwrap_or_else(|| json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
-        schema["x-kubernetes-group-version-kind"] = json!([identity]);
-        schemas.insert(schema_name(kind), schema);
+        let name = schema_name(kind);
+        if kind.is_custom {
+            schemas.extend(custom::schemas(kind, &name));
+            schemas.extend(custom::metadata());
+        } else {
+            schemas.insert(
+                name,
+                json!({
+                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                    "x-kubernetes-group-version-kind": [identity],
+                }),
+            );
+        }
     }
     json!({
         "openapi": "3.0.0",

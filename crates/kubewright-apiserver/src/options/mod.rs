@@ -8,7 +8,7 @@ mod write;
 
 pub(crate) use delete::{DeleteOptions, Preconditions};
 pub(crate) use list::{ListOptions, VersionMatch, resource_version};
-pub(crate) use write::WriteOptions;
+pub(crate) use write::{FieldValidation, WriteOptions};
 
 use crate::error::FieldError;
 

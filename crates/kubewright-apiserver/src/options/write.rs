@@ -53,6 +53,15 @@ impl WriteOptions {
         Ok(Self { dry_run, kind, field_manager, field_validation })
     }
 
+    /// What becomes of fields that the kind does not know, or that are there twice.
+    pub(crate) fn field_validation(&self) -> FieldValidation {
+        match self.field_validation.as_str() {
+            "Ignore" => FieldValidation::Ignore,
+            "Strict" => FieldValidation::Strict,
+            _ => FieldValidation::Warn,
+        }
+    }
+
     /// As webhooks see them.
     pub(crate) fn to_value(&self) -> Value {
         let mut value = json!({"kind": self.kind, "apiVersion": "meta.k8s.io/v1"});
@@ -70,6 +79,17 @@ impl WriteOptions {
     pub(crate) fn for_create(&self) -> Value {
         Self { kind: "CreateOptions", ..self.clone() }.to_value()
     }
+}
+
+/// What becomes of a write with fields that the kind does not know, or that it has twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldValidation {
+    /// They are dropped.
+    Ignore,
+    /// They are dropped, and the client is warned. The default.
+    Warn,
+    /// The write is refused.
+    Strict,
 }
 
 /// Source: apimachinery `validation.ValidateFieldManager`.
@@ -133,6 +153,8 @@ mod tests {
         for read in [WriteOptions::of_create, WriteOptions::of_update, WriteOptions::of_patch] {
             let (given, absent) = (read(&query).unwrap(), read(&Query::default()).unwrap());
             assert!(given.dry_run && !absent.dry_run);
+            let validations = (given.field_validation(), absent.field_validation());
+            assert_eq!(validations, (FieldValidation::Strict, FieldValidation::Warn));
             let shown = given.to_value();
             assert_eq!(
                 (&shown["fieldManager"], &shown["fieldValidation"]),

@@ -218,22 +218,34 @@ const TEXT_TYPES: &[&str] = &["application/json", "application/yaml"];
 pub(crate) enum PatchType {
     Json,
     Merge,
+    Strategic,
 }
 
 /// Reads the content type of a patch.
 ///
 /// # Errors
-/// 415 for all but JSON patch and JSON merge patch.
-pub(crate) fn patch_type(headers: &HeaderMap) -> Result<PatchType, Status> {
+/// 415 for a patch that is not among [`patch_types`].
+pub(crate) fn patch_type(kind: &Kind, headers: &HeaderMap) -> Result<PatchType, Status> {
     match media_type(headers).as_str() {
-        "application/json-patch+json" => Ok(PatchType::Json),
-        "application/merge-patch+json" => Ok(PatchType::Merge),
-        _ => Err(Status::unsupported_media_type(PATCH_TYPES)),
+        JSON_PATCH => Ok(PatchType::Json),
+        MERGE_PATCH => Ok(PatchType::Merge),
+        STRATEGIC_PATCH if !kind.is_custom => Ok(PatchType::Strategic),
+        _ => Err(Status::unsupported_media_type(patch_types(kind))),
     }
 }
 
-/// The patches that are understood.
-pub(crate) const PATCH_TYPES: &[&str] = &["application/json-patch+json", "application/merge-patch+json"];
+/// The patches that a kind understands. Nothing is known of how the lists of custom resources are merged.
+fn patch_types(kind: &Kind) -> &'static [&'static str] {
+    let all = &[JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH];
+    if kind.is_custom { &all[..2] } else { all }
+}
+
+/// The patches that every kind understands.
+pub(crate) const PATCH_TYPES: &[&str] = &[JSON_PATCH, MERGE_PATCH];
+
+const JSON_PATCH: &str = "application/json-patch+json";
+const MERGE_PATCH: &str = "application/merge-patch+json";
+const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 
 fn media_type(headers: &HeaderMap) -> String {
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -3,16 +3,19 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{
-    custom::CLEANUP,
-    rules::Rules,
-    strategy::{Consequence, Strategy},
+use crate::{
+    clock::rfc3339,
+    kind::{
+        custom::CLEANUP,
+        rules::Rules,
+        strategy::{Consequence, Strategy},
+    },
+    object::Object,
 };
-use crate::{clock::rfc3339, object::Object};
 
 /// Definitions.
 #[derive(Debug)]
-pub(super) struct Definitions(pub(super) Rules);
+pub(in crate::kind) struct Definitions(pub(in crate::kind) Rules);
 
 impl Strategy for Definitions {
     fn rules(&self) -> &Rules {

@@ -1,0 +1,59 @@
+//! The fields that a scale is made of.
+
+use serde_json::Value;
+
+use super::row::ScalePaths;
+use crate::{error::FieldError, object::Object};
+
+/// Checks the wanted replicas.
+///
+/// Source: apiextensions `customresource.customResourceValidator.ValidateScaleSpec`.
+pub(super) fn of_spec(paths: &ScalePaths, object: &Object) -> Option<FieldError> {
+    number(object, &paths.replicas)
+}
+
+/// Checks the replicas that there are, and the selector of what is counted.
+///
+/// Source: apiextensions `customresource.customResourceValidator.ValidateScaleStatus`.
+pub(super) fn of_status(paths: &ScalePaths, object: &Object) -> Vec<FieldError> {
+    let bad_selector = paths.selector.as_ref().and_then(|selector| match object.at(selector) {
+        None | Some(Value::String(_)) => None,
+        Some(other) => Some(wrong_type(selector, other, &"".into(), "string")),
+    });
+    number(object, &paths.status_replicas).into_iter().chain(bad_selector).collect()
+}
+
+fn number(object: &Object, pointer: &str) -> Option<FieldError> {
+    let value = object.at(pointer)?;
+    let field = path(pointer);
+    match value.as_i64() {
+        None => Some(wrong_type(pointer, value, &0.into(), "int64")),
+        Some(..0) => Some(FieldError::invalid(&field, Some(value), "should be a non-negative integer")),
+        Some(number) if number > i64::from(i32::MAX) => {
+            let detail = format!("should be less than or equal to {}", i32::MAX);
+            Some(FieldError::invalid(&field, Some(value), &detail))
+        }
+        Some(_) => None,
+    }
+}
+
+/// Source: apimachinery `unstructured.NestedInt64`, `NestedString`.
+fn wrong_type(pointer: &str, value: &Value, shown: &Value, wanted: &str) -> FieldError {
+    let (text, found) = match value {
+        Value::Null => ("<nil>".to_owned(), "<nil>"),
+        Value::Bool(flag) => (flag.to_string(), "bool"),
+        Value::Number(number) if number.is_i64() => (number.to_string(), "int64"),
+        Value::Number(number) => (number.to_string(), "float64"),
+        Value::String(text) => (text.clone(), "string"),
+        Value::Array(_) => (value.to_string(), "[]interface {}"),
+        Value::Object(_) => (value.to_string(), "map[string]interface {}"),
+    };
+    let path = path(pointer);
+    let detail = format!("{path} accessor error: {text} is of the type {found}, expected {wanted}");
+    FieldError::invalid(&path, Some(shown), &detail)
+}
+
+/// `/spec/replicas` as a definition writes it.
+fn path(pointer: &str) -> String {
+    pointer.replace('/', ".")
+}
