@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::row::ScalePaths;
-use crate::{error::FieldError, object::Object};
+use crate::{
+    error::{FieldError, fmt},
+    object::Object,
+};
 
 /// Checks the wanted replicas.
 ///
@@ -39,15 +42,7 @@ fn number(object: &Object, pointer: &str) -> Option<FieldError> {
 
 /// Source: apimachinery `unstructured.NestedInt64`, `NestedString`.
 fn wrong_type(pointer: &str, value: &Value, shown: &Value, wanted: &str) -> FieldError {
-    let (text, found) = match value {
-        Value::Null => ("<nil>".to_owned(), "<nil>"),
-        Value::Bool(flag) => (flag.to_string(), "bool"),
-        Value::Number(number) if number.is_i64() => (number.to_string(), "int64"),
-        Value::Number(number) => (number.to_string(), "float64"),
-        Value::String(text) => (text.clone(), "string"),
-        Value::Array(_) => (value.to_string(), "[]interface {}"),
-        Value::Object(_) => (value.to_string(), "map[string]interface {}"),
-    };
+    let (text, found) = (fmt::value(value), fmt::type_name(value));
     let path = path(pointer);
     let detail = format!("{path} accessor error: {text} is of the type {found}, expected {wanted}");
     FieldError::invalid(&path, Some(shown), &detail)
@@ -56,4 +51,32 @@ fn wrong_type(pointer: &str, value: &Value, shown: &Value, wanted: &str) -> Fiel
 /// `/spec/replicas` as a definition writes it.
 fn path(pointer: &str) -> String {
     pointer.replace('/', ".")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_reads_as_in_go() {
+        let paths = ScalePaths {
+            replicas: "/spec/replicas".into(),
+            status_replicas: "/status/replicas".into(),
+            selector: None,
+        };
+        for (replicas, shown) in [
+            (json!("3"), "3 is of the type string"),
+            (json!(null), "<nil> is of the type <nil>"),
+            (json!([1, "a"]), "[1 a] is of the type []interface {}"),
+            (json!({"a": 1}), "map[a:1] is of the type map[string]interface {}"),
+        ] {
+            let object = json!({"spec": {"replicas": replicas}}).as_object().cloned().map(Object).unwrap();
+            let expected = format!(
+                ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: {shown}, expected int64"
+            );
+            assert_eq!(of_spec(&paths, &object).unwrap().to_string(), expected);
+        }
+    }
 }

@@ -3,11 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{
-    error::{StrategicPatchError, go_list},
+    error::StrategicPatchError,
     facts::Facts,
     map::{self, DIRECTIVE, as_new},
     order,
 };
+use crate::error::fmt;
 
 /// Merges two lists.
 ///
@@ -63,7 +64,7 @@ pub(super) fn are_maps(original: &[Value], patch: &[Value]) -> Result<bool, Stra
         return Err(StrategicPatchError::ListOfLists);
     }
     if first.is_null() || items.any(|item| kind(item) != kind(first)) {
-        let shown = format!("[{} {}]", go_list(original), go_list(patch));
+        let shown = format!("[{} {}]", fmt::list(original), fmt::list(patch));
         return Err(StrategicPatchError::Unfit(format!("list element types are not identical: {shown}")));
     }
     Ok(first.is_object())
@@ -80,7 +81,7 @@ fn special_items(
     let mut plain = Vec::new();
     let mut replaces = false;
     for item in patch {
-        let fields = item.as_object().ok_or_else(|| StrategicPatchError::wrong_type(MAP, &item))?;
+        let fields = item.as_object().ok_or_else(|| StrategicPatchError::wrong_type(fmt::MAP, &item))?;
         match fields.get(DIRECTIVE).map(|directive| (directive.as_str(), directive)) {
             None => plain.push(item),
             Some((Some("delete"), _)) => {
@@ -108,7 +109,7 @@ fn merge_items(
     key: &str,
 ) -> Result<Vec<Value>, StrategicPatchError> {
     for item in patch {
-        let Value::Object(fields) = item else { return Err(StrategicPatchError::wrong_type(MAP, item)) };
+        let Value::Object(fields) = item else { return Err(StrategicPatchError::wrong_type(fmt::MAP, item)) };
         let wanted = fields.get(key).ok_or_else(|| StrategicPatchError::no_key(fields, key))?;
         let known =
             merged.iter_mut().filter_map(Value::as_object_mut).find(|item| item.get(key) == Some(wanted));
@@ -124,8 +125,6 @@ fn merge_items(
 /// The key of an item.
 pub(super) fn key_of<'a>(item: &'a Value, key: &str) -> Result<&'a Value, StrategicPatchError> {
     let fields: &Map<String, Value> =
-        item.as_object().ok_or_else(|| StrategicPatchError::wrong_type(MAP, item))?;
+        item.as_object().ok_or_else(|| StrategicPatchError::wrong_type(fmt::MAP, item))?;
     fields.get(key).ok_or_else(|| StrategicPatchError::no_key(fields, key))
 }
-
-const MAP: &str = "map[string]interface {}";

@@ -3,11 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{
-    error::{StrategicPatchError, go_list},
+    error::StrategicPatchError,
     facts::Facts,
     list::{self, are_maps, key_of},
     map::{DIRECTIVE, ORDER_PREFIX, as_new, without_prefix},
 };
+use crate::error::fmt;
 
 /// Merges the lists of which a patch gives the order, and takes them and the orders out of the patch.
 ///
@@ -21,7 +22,7 @@ pub(super) fn apply(
         patch.keys().filter(|name| name.starts_with(ORDER_PREFIX)).cloned().collect();
     for directive in directives {
         let Some(order) = patch.remove(&directive) else { continue };
-        let wrong = |found: &Value| StrategicPatchError::wrong_type("[]interface {}", found);
+        let wrong = |found: &Value| StrategicPatchError::wrong_type(fmt::LIST, found);
         let Value::Array(order) = order else { return Err(wrong(&order)) };
         let Some(name) = without_prefix(&directive, ORDER_PREFIX, "setElementOrder list")? else { continue };
         let (strategy, below) = facts.field(name);
@@ -103,7 +104,7 @@ fn check(patch: &[Value], order: &[Value], key: &str) -> Result<(), StrategicPat
     for item in patch.iter().filter(|item| item.get(DIRECTIVE).is_none()) {
         loop {
             let Some(next) = wanted.next() else {
-                let (patch, order) = (go_list(patch), go_list(order));
+                let (patch, order) = (fmt::list(patch), fmt::list(order));
                 let text = format!(
                     "The order in patch list:\n{patch}\n doesn't match {ORDER_PREFIX} list:\n{order}\n"
                 );

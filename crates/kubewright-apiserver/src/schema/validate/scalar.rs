@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 
 use super::{outcome::Outcome, value::Validator};
 use crate::{
-    error::FieldError,
+    error::{FieldError, fmt},
     schema::{
         go,
         node::{Bound, Node, Rules, Type},
@@ -169,7 +169,7 @@ impl Num {
                 let limit = bound.value as i64;
                 is_beyond(Some(integer.cmp(&limit))).then(|| limit.to_string())
             }
-            Self::Float(float) => is_beyond(float.partial_cmp(&bound.value)).then(|| go::float(bound.value)),
+            Self::Float(float) => is_beyond(float.partial_cmp(&bound.value)).then(|| fmt::float(bound.value)),
         }
     }
 }
@@ -195,7 +195,7 @@ fn multiple_of(value: Num, factor: f64) -> Multiple {
         Num::Float(_) if factor <= 0.0 => Multiple::Impossible(factor.into()),
         Num::Float(value) => {
             let times = if factor < 1.0 { 1.0 / factor * value } else { value / factor };
-            if go::is_integral(times) { Multiple::Is } else { Multiple::IsNot(go::float(factor)) }
+            if go::is_integral(times) { Multiple::Is } else { Multiple::IsNot(fmt::float(factor)) }
         }
     }
 }

@@ -80,7 +80,7 @@ impl Validator<'_> {
             Value::Null if node.types.is_empty() || node.nullable => return good,
             Value::Null => return Some(self.wrong_type(path, &wanted(), "null")).into(),
             Value::Bool(_) => (Type::Boolean, ""),
-            Value::Number(_) if go::integer(value).is_some() => (Type::Integer, "int64"),
+            Value::Number(number) if number.is_i64() => (Type::Integer, "int64"),
             Value::Number(_) => (Type::Number, "float64"),
             Value::String(_) => (Type::String, ""),
             Value::Array(_) => (Type::Array, ""),
