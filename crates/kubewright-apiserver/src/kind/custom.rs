@@ -9,6 +9,7 @@ use super::{
     column::{Cell, Column},
     custom_resource::CustomResources,
     custom_schema::CustomSchema,
+    definition,
     row::{ALL_VERBS, Kind, ScalePaths, Scope, Subresource},
 };
 use crate::{convert::ByName, object::Object};
@@ -76,7 +77,7 @@ impl CustomDefinition<'_> {
     }
 
     fn versions(&self) -> &[Value] {
-        self.0.at("/spec/versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+        definition::versions(self.0)
     }
 
     fn kind(&self, version: &Value, schema: Arc<CustomSchema>) -> Kind {

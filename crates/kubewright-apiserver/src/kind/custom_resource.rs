@@ -70,10 +70,10 @@ impl CustomResources {
     /// A list that had duplicates before may have others.
     fn duplicates(&self, new: &Object, old: Option<&Object>) -> Vec<FieldError> {
         let schema = self.schema.compiled();
-        if old.is_some_and(|old| !schema.duplicates(&old.0).is_empty()) {
-            return Vec::new();
-        }
-        schema.duplicates(&new.0)
+        let found = schema.duplicates(&new.0);
+        // Hardly an object has any: the old one is not looked at for nothing.
+        let had_some = || old.is_some_and(|old| !schema.duplicates(&old.0).is_empty());
+        if found.is_empty() || had_some() { Vec::new() } else { found }
     }
 }
 

@@ -24,7 +24,7 @@ impl Schema {
             let child = node.and_then(|node| self.node(node).field(name));
             let is_no_value = |child| {
                 let child: &Node = self.node(child);
-                child.refuses_null() && child.default.is_none()
+                !child.nullable && child.default.is_none()
             };
             if value.is_null() && child.is_some_and(is_no_value) {
                 return false;
@@ -53,7 +53,7 @@ impl Schema {
             let child = self.node(*child);
             let Some(default) = &child.default else { continue };
             let present = fields.get(&**name);
-            if present.is_none_or(|value| value.is_null() && child.refuses_null()) {
+            if present.is_none_or(|value| value.is_null() && !child.nullable) {
                 fields.insert(name.to_string(), default.clone());
             }
         }
@@ -83,7 +83,7 @@ impl Schema {
 
     fn replace_null(&self, value: &mut Value, node: NodeId) {
         let node = self.node(node);
-        if value.is_null() && node.refuses_null() {
+        if value.is_null() && !node.nullable {
             *value = node.default.clone().unwrap_or_default();
         }
     }

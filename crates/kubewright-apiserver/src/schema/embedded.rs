@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value, json};
 
 use super::{
-    node::{Additional, NodeId, Schema, Type},
+    node::{NodeId, Schema, Type},
     path::Path,
 };
 use crate::error::FieldError;
@@ -29,7 +29,11 @@ impl Schema {
     /// Source: apiextensions `schema/objectmeta.Validate`.
     pub(crate) fn validate_embedded(&self, object: &Map<String, Value>) -> Vec<FieldError> {
         let mut problems = Vec::new();
-        self.validate_fields(object, Self::ROOT, &Path::Root, &mut problems);
+        self.walk(object, &mut |value, node, path| {
+            if let (Value::Object(fields), true) = (value, node.is_resource) {
+                problems.extend(identity(fields, path));
+            }
+        });
         problems
     }
 
@@ -53,10 +57,8 @@ impl Schema {
                     _ => {}
                 }
             }
-            if let Some(property) = node.property(name) {
-                self.coerce_value(value, property, &path.child(name), dropped)?;
-            } else if let Additional::Schema(additional) = node.additional {
-                self.coerce_value(value, additional, &path.key(name), dropped)?;
+            if let Some((child, path)) = node.place(name, path) {
+                self.coerce_value(value, child, &path, dropped)?;
             }
         }
         Ok(())
@@ -80,43 +82,6 @@ impl Schema {
                 })
             }
             _ => Ok(()),
-        }
-    }
-
-    fn validate_fields(
-        &self,
-        fields: &Map<String, Value>,
-        id: NodeId,
-        path: &Path<'_>,
-        problems: &mut Vec<FieldError>,
-    ) {
-        let node = self.node(id);
-        for (name, value) in fields {
-            if let Some(property) = node.property(name) {
-                self.validate_below(value, property, &path.child(name), problems);
-            } else if let Additional::Schema(additional) = node.additional {
-                self.validate_below(value, additional, &path.key(name), problems);
-            }
-        }
-    }
-
-    fn validate_below(&self, value: &Value, id: NodeId, path: &Path<'_>, problems: &mut Vec<FieldError>) {
-        let node = self.node(id);
-        match value {
-            Value::Object(fields) => {
-                if node.is_resource {
-                    problems.extend(identity(fields, path));
-                }
-                self.validate_fields(fields, id, path, problems);
-            }
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    if let Some(of_items) = node.items {
-                        self.validate_below(item, of_items, &path.index(index), problems);
-                    }
-                }
-            }
-            _ => {}
         }
     }
 }

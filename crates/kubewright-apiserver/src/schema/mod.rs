@@ -20,6 +20,7 @@ pub(crate) mod structural;
 mod tests;
 mod unique;
 mod validate;
+mod walk;
 
 pub(crate) use embedded::{object_meta, prune_metadata};
 pub(crate) use node::Schema;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{format::Format, pattern::Pattern};
+use super::{format::Format, path::Path, pattern::Pattern};
 
 /// What the objects of one kind look like in one version.
 ///
@@ -30,6 +30,7 @@ impl Schema {
 pub(super) struct Node {
     /// What a value may be; anything, when empty.
     pub(super) types: Vec<Type>,
+    /// Whether `null` is a value; otherwise it is as good as nothing.
     pub(super) nullable: bool,
     /// What stands in for a value that is absent.
     pub(super) default: Option<Value>,
@@ -61,9 +62,13 @@ impl Node {
         })
     }
 
-    /// Whether an absent value that stands there as `null` is no value.
-    pub(super) fn refuses_null(&self) -> bool {
-        !self.nullable
+    /// The node of any field and where the field is, if the schema says something about it. A field without a name of its own is an entry of a map.
+    pub(super) fn place<'p>(&self, name: &'p str, path: &'p Path<'p>) -> Option<(NodeId, Path<'p>)> {
+        match (self.property(name), self.additional) {
+            (Some(property), _) => Some((property, path.child(name))),
+            (None, Additional::Schema(additional)) => Some((additional, path.key(name))),
+            (None, _) => None,
+        }
     }
 }
 

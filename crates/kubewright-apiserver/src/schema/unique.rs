@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::{
-    node::{Additional, ListType, NodeId, Schema},
+    node::{ListType, Schema},
     path::Path,
 };
 use crate::error::FieldError;
@@ -16,51 +16,18 @@ impl Schema {
     /// Source: apiextensions `schema/listtype.ValidateListSetsAndMaps`.
     pub(crate) fn duplicates(&self, object: &Map<String, Value>) -> Vec<FieldError> {
         let mut problems = Vec::new();
-        self.duplicates_in(object, Self::ROOT, &Path::Root, &mut problems);
+        self.walk(object, &mut |value, node, path| {
+            let Value::Array(items) = value else { return };
+            match &node.list {
+                ListType::Atomic => {}
+                ListType::Set => problems.extend(
+                    repeated(items.iter())
+                        .map(|index| FieldError::duplicate(&path.index(index).field(), &items[index])),
+                ),
+                ListType::Map(keys) => problems.extend(repeated_keys(items, keys, path)),
+            }
+        });
         problems
-    }
-
-    fn duplicates_in(
-        &self,
-        fields: &Map<String, Value>,
-        node: NodeId,
-        path: &Path<'_>,
-        problems: &mut Vec<FieldError>,
-    ) {
-        let node = self.node(node);
-        if let Additional::Schema(additional) = node.additional {
-            for (name, value) in fields {
-                self.duplicates_below(value, additional, &path.key(name), problems);
-            }
-        }
-        for (name, value) in fields {
-            if let Some(property) = node.property(name) {
-                self.duplicates_below(value, property, &path.child(name), problems);
-            }
-        }
-    }
-
-    fn duplicates_below(&self, value: &Value, id: NodeId, path: &Path<'_>, problems: &mut Vec<FieldError>) {
-        match value {
-            Value::Object(fields) => self.duplicates_in(fields, id, path, problems),
-            Value::Array(items) => {
-                let node = self.node(id);
-                match &node.list {
-                    ListType::Atomic => {}
-                    ListType::Set => problems.extend(
-                        repeated(items.iter())
-                            .map(|index| FieldError::duplicate(&path.index(index).field(), &items[index])),
-                    ),
-                    ListType::Map(keys) => problems.extend(repeated_keys(items, keys, path)),
-                }
-                for (index, item) in items.iter().enumerate() {
-                    if let Some(of_items) = node.items {
-                        self.duplicates_below(item, of_items, &path.index(index), problems);
-                    }
-                }
-            }
-            _ => {}
-        }
     }
 }
 

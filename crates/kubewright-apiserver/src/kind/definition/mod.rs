@@ -19,5 +19,6 @@ mod tests;
 mod version;
 
 pub(super) use check::check;
+pub(super) use part::versions;
 pub(super) use strategy::Definitions;
 pub(crate) use strategy::set_condition;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::object::Object;
 
 /// The versions of a definition.
-pub(super) fn versions(object: &Object) -> &[Value] {
+pub(in crate::kind) fn versions(object: &Object) -> &[Value] {
     object.at("/spec/versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
