@@ -7,61 +7,34 @@ use std::{
 };
 
 use kube::core::Version;
-use parking_lot::{Mutex, RwLock};
 
 use super::{builtin, custom::DEFINITIONS, defined::Defined, row::Kind};
 use crate::{
     object::Document,
-    storage::{Key, Store},
+    storage::{Derived, Key, Snapshot, Store},
 };
 
 /// The rows that are served now. They are read off the definitions in the store, and never told.
 #[derive(Debug)]
-pub(crate) struct Kinds {
-    served: RwLock<Arc<Served>>,
-    /// Held by the one that reads the store.
-    catching_up: Mutex<()>,
-}
+pub(crate) struct Kinds(Derived<Arc<Served>>);
 
 impl Kinds {
     /// The built-in kinds.
     pub(crate) fn new() -> Self {
         let builtin = builtin::kinds().into_iter().map(Arc::new).collect();
-        let served = RwLock::new(Arc::new(Served::new(builtin, BTreeMap::new(), 0)));
-        Self { served, catching_up: Mutex::new(()) }
+        Self(Derived::new(Arc::new(Served::new(builtin, BTreeMap::new()))))
     }
 
     /// The rows as they were when somebody last caught up.
+    #[cfg(test)]
     pub(crate) fn current(&self) -> Arc<Served> {
-        self.served.read().clone()
+        self.0.current()
     }
 
     /// The rows of everything that the store holds at this moment, or a later one.
     pub(crate) fn caught_up(&self, store: &Store) -> Arc<Served> {
-        let newest = store.last_change(DEFINITIONS);
-        let current = self.current();
-        if current.revision >= newest {
-            return current;
-        }
-        let _one_at_a_time = self.catching_up.lock();
-        let before = self.current();
-        if before.revision >= newest {
-            return before;
-        }
-        let snapshot = store.snapshot(DEFINITIONS);
-        let read = |(key, document): (&Key, &Document)| {
-            let known = before.definitions.get(key.as_str());
-            let defined = match known {
-                Some(known) if known.revision == document.revision() => known.clone(),
-                known => Arc::new(Defined::read(document, known.map(AsRef::as_ref))),
-            };
-            (key.to_string(), defined)
-        };
-        let definitions = snapshot.objects.iter().map(read).collect();
-        let after = Arc::new(Served::new(before.builtin.clone(), definitions, snapshot.revision));
-        *self.served.write() = after.clone();
-        before.retire(&after, store);
-        after
+        let replaced = |before: &Arc<Served>, after: &Arc<Served>| before.retire(after, store);
+        self.0.caught_up(store, DEFINITIONS, |before, snapshot| Arc::new(before.next(snapshot)), replaced)
     }
 }
 
@@ -70,8 +43,6 @@ impl Kinds {
 pub(crate) struct Served {
     builtin: Vec<Arc<Kind>>,
     definitions: BTreeMap<String, Arc<Defined>>,
-    /// Up to which revision of the store the definitions are known.
-    revision: u64,
     groups: Vec<Group>,
     by_resource: HashMap<(String, String, String), Arc<Kind>>,
 }
@@ -91,13 +62,26 @@ pub(crate) struct GroupVersion {
 }
 
 impl Served {
-    fn new(builtin: Vec<Arc<Kind>>, definitions: BTreeMap<String, Arc<Defined>>, revision: u64) -> Self {
+    fn new(builtin: Vec<Arc<Kind>>, definitions: BTreeMap<String, Arc<Defined>>) -> Self {
         let custom = || definitions.values().flat_map(|defined| &defined.kinds);
         let all = || builtin.iter().chain(custom());
         let key = |kind: &Kind| (kind.group.clone(), kind.version.clone(), kind.plural.clone());
         let by_resource = all().map(|kind| (key(kind), kind.clone())).collect();
         let groups = group(&builtin, custom());
-        Self { builtin, definitions, revision, groups, by_resource }
+        Self { builtin, definitions, groups, by_resource }
+    }
+
+    /// The rows with the definitions of `snapshot`; those that have not changed stay what they are.
+    fn next(&self, snapshot: &Snapshot) -> Self {
+        let read = |(key, document): (&Key, &Document)| {
+            let known = self.definitions.get(key.as_str());
+            let defined = match known {
+                Some(known) if known.revision == document.revision() => known.clone(),
+                known => Arc::new(Defined::read(document, known.map(AsRef::as_ref))),
+            };
+            (key.to_string(), defined)
+        };
+        Self::new(self.builtin.clone(), snapshot.objects.iter().map(read).collect())
     }
 
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Kind>> {

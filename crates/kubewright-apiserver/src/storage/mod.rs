@@ -11,12 +11,14 @@
 //!   ([`Expired`]).
 //! - A map of the past is made outside the lock, and kept while it is read page by page.
 
+mod derived;
 mod log;
 mod state;
 mod store;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use derived::Derived;
 pub(crate) use log::{Change, Event};
 pub(crate) use state::{Guard, Key, Limits, Mismatch, NotCreated, Prefix, Snapshot};
 pub(crate) use store::{Store, Watcher};
