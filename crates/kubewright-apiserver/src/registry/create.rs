@@ -52,7 +52,9 @@ impl Resource<'_> {
             problems.extend(kind.strategy.validate(&object, None, Part::Main));
             metadata::refuse(kind, object.name(), &problems)?;
             asked.validate(None, &object).await?;
-            match self.commit_new(&mut object, options.dry_run).await {
+            // Only what gets another name when this one is taken is needed again.
+            let attempted = if generated { object.clone() } else { std::mem::take(&mut object) };
+            match self.commit_new(attempted, options.dry_run).await {
                 Ok(document) => return kind.show(document).await,
                 Err(Refusal::Taken(_)) if generated && attempt < MAX_NAME_ATTEMPTS => {}
                 Err(Refusal::Taken(status)) if generated => return Err(no_unique_name(status)),
@@ -63,23 +65,24 @@ impl Resource<'_> {
     }
 
     /// Stores the object, unless its namespace or its definition has begun to go.
-    async fn commit_new(&self, object: &mut Object, dry_run: bool) -> Result<Document, Refusal> {
+    async fn commit_new(&self, mut object: Object, dry_run: bool) -> Result<Document, Refusal> {
         let (cluster, kind) = (self.cluster, self.kind);
-        let key = Key::new(self.namespace(), object.name());
+        let name = object.name().to_owned();
+        let key = Key::new(self.namespace(), &name);
         if let Some(present) = cluster.store.get(&kind.prefix, &key) {
-            return Err(taken(kind, object.name(), &present));
+            return Err(taken(kind, &name, &present));
         }
-        let reservation = kind.strategy.reserve(kind, None, object)?;
-        let draft = kind.keep(object.clone()).await?;
+        let reservation = kind.strategy.reserve(kind, None, &mut object)?;
+        let draft = kind.keep(object).await?;
         if dry_run {
             return Ok(draft.without_revision());
         }
         let stored = loop {
             // Looked at again whenever somebody has written to them in between.
-            let guards = self.admit(object.name())?;
+            let guards = self.admit(&name)?;
             match cluster.store.create(&kind.prefix, &key, &draft, &guards) {
                 Ok(document) => break document,
-                Err(NotCreated::Taken(present)) => return Err(taken(kind, object.name(), &present)),
+                Err(NotCreated::Taken(present)) => return Err(taken(kind, &name, &present)),
                 Err(NotCreated::Moved) => {}
             }
         };

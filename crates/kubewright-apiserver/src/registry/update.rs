@@ -69,12 +69,13 @@ impl Resource<'_> {
             metadata::refuse(kind, new.name(), &problems)?;
             asked.validate(Some(&old), &new).await?;
             let reservation = kind.strategy.reserve(kind, Some(&old), &mut new)?;
-            let draft = kind.keep(new.clone()).await?;
+            let last = is_released(kind, &new).then(|| new.clone());
+            let draft = kind.keep(new).await?;
             if options.dry_run {
                 let document = kind.show(draft.at(current.revision())).await?;
                 return Ok(Written { document, created: false });
             }
-            match commit(cluster, kind, &key, &current, &new, &draft) {
+            match commit(cluster, kind, &key, &current, last.as_ref(), &draft) {
                 Ok(document) => {
                     reservation.keep();
                     return Ok(Written { document: kind.show(document).await?, created: false });
@@ -148,18 +149,18 @@ impl Resource<'_> {
     }
 }
 
-/// Stores `new` in place of `old`, or removes it when nothing holds the deletion up any longer.
-pub(super) fn commit(
+/// Stores `draft` in place of `current`, or removes the object when nothing holds its deletion up any longer: then `last` is what it was.
+fn commit(
     cluster: &Cluster,
     kind: &Kind,
     key: &Key,
     current: &Document,
-    new: &Object,
+    last: Option<&Object>,
     draft: &Draft,
 ) -> Result<Document, Mismatch> {
-    if is_released(kind, new) {
+    if let Some(last) = last {
         cluster.store.remove(&kind.prefix, key, current.revision())?;
-        effects::removed(cluster, kind, new);
+        effects::removed(cluster, kind, last);
         // Clients expect an updated object where an update has succeeded.
         return Ok(draft.at(current.revision()));
     }
