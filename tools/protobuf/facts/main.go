@@ -8,44 +8,27 @@ import (
 	"log"
 	"os"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"strings"
 
-	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
-	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"kubewright/tools/protobuf/kinds"
 )
 
 func main() {
 	log.SetFlags(0)
-	for _, add := range []func(*runtime.Scheme) error{apiextensions.AddToScheme, apiregistration.AddToScheme} {
-		if err := add(scheme.Scheme); err != nil {
-			log.Fatal(err)
-		}
-	}
 	facts := facts{types: map[string][]string{}, matters: map[reflect.Type]bool{}}
-	var kinds []string
-	for kind, goType := range scheme.Scheme.AllKnownTypes() {
-		if kind.Version == runtime.APIVersionInternal || strings.HasSuffix(goType.PkgPath(), "/meta/v1") || isList(goType) {
-			continue
-		}
+	var lines []string
+	for kind, goType := range kinds.All() {
 		if facts.add(goType) {
-			kinds = append(kinds, fmt.Sprintf("kind %s %s %s", kind.GroupVersion(), kind.Kind, name(goType)))
+			lines = append(lines, fmt.Sprintf("kind %s %s %s", kind.GroupVersion(), kind.Kind, name(goType)))
 		}
 	}
-	slices.Sort(kinds)
+	slices.Sort(lines)
 	out := bufio.NewWriter(os.Stdout)
 	defer out.Flush()
 	fmt.Fprintln(out, "# How the fields of built-in kinds are patched. Made by tools/protobuf; not edited by hand.")
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range info.Deps {
-			if module.Path == "k8s.io/api" || module.Path == "k8s.io/apimachinery" || module.Path == "k8s.io/apiextensions-apiserver" || module.Path == "k8s.io/kube-aggregator" {
-				fmt.Fprintln(out, "#", module.Path, module.Version)
-			}
-		}
+	for _, module := range kinds.Modules() {
+		fmt.Fprintln(out, "#", module)
 	}
 	for _, typeName := range facts.names() {
 		fmt.Fprintln(out, "type", typeName)
@@ -53,14 +36,9 @@ func main() {
 			fmt.Fprintln(out, line)
 		}
 	}
-	for _, line := range kinds {
+	for _, line := range lines {
 		fmt.Fprintln(out, line)
 	}
-}
-
-func isList(goType reflect.Type) bool {
-	object, ok := reflect.New(goType).Interface().(runtime.Object)
-	return ok && meta.IsListType(object)
 }
 
 type facts struct {
@@ -131,6 +109,5 @@ func isMap(goType reflect.Type) bool {
 }
 
 func name(goType reflect.Type) string {
-	parts := strings.Split(goType.PkgPath(), "/")
-	return strings.Join(parts[len(parts)-2:], "/") + "." + goType.Name()
+	return kinds.PackageOf(goType) + "." + goType.Name()
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"kubewright/tools/protobuf/kinds"
 )
 
 // Together they use every type that has a JSON form of its own.
@@ -33,21 +35,12 @@ var chosen = []string{
 
 func main() {
 	log.SetFlags(0)
-	if err := apiextensions.AddToScheme(scheme.Scheme); err != nil {
-		log.Fatal(err)
-	}
 	all := len(os.Args) > 1 && os.Args[1] == "all"
 	write(metav1.SchemeGroupVersion.WithKind("DeleteOptions"), &metav1.DeleteOptions{})
-	kinds := scheme.Scheme.AllKnownTypes()
-	for _, kind := range slices.SortedFunc(keys(kinds), compare) {
-		object, err := scheme.Scheme.New(kind)
-		if err != nil {
-			log.Fatal(err)
-		}
-		isBody := kind.Version != runtime.APIVersionInternal && kind.Kind != metav1.WatchEventKind &&
-			!meta.IsListType(object) && !strings.HasSuffix(reflect.TypeOf(object).Elem().PkgPath(), "meta/v1")
-		if isBody && all || slices.Contains(chosen, kind.GroupVersion().String()+" "+kind.Kind) {
-			write(kind, object)
+	bodies := kinds.All()
+	for _, kind := range slices.SortedFunc(maps.Keys(bodies), compare) {
+		if all || slices.Contains(chosen, kind.GroupVersion().String()+" "+kind.Kind) {
+			write(kind, reflect.New(bodies[kind]).Interface().(runtime.Object))
 		}
 	}
 }
@@ -146,14 +139,4 @@ func fill(value reflect.Value, name string, path []reflect.Type) {
 
 func compare(a, b schema.GroupVersionKind) int {
 	return strings.Compare(a.String(), b.String())
-}
-
-func keys[V any](of map[schema.GroupVersionKind]V) func(func(schema.GroupVersionKind) bool) {
-	return func(yield func(schema.GroupVersionKind) bool) {
-		for key := range of {
-			if !yield(key) {
-				return
-			}
-		}
-	}
 }

@@ -11,47 +11,28 @@ import (
 	"log"
 	"os"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"strings"
 
-	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
-	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"kubewright/tools/protobuf/kinds"
 )
 
 func main() {
 	log.SetFlags(0)
 	table := table{messages: map[string]map[string]message{}, versions: map[string]schema.GroupVersion{}}
-	for _, add := range []func(*runtime.Scheme) error{apiextensions.AddToScheme, apiregistration.AddToScheme} {
-		if err := add(scheme.Scheme); err != nil {
-			log.Fatal(err)
-		}
+	for kind, goType := range kinds.All() {
+		table.addKind(kind, goType)
 	}
-	for kind, goType := range scheme.Scheme.AllKnownTypes() {
-		if isBody(kind, goType) {
-			table.addKind(kind, goType)
-		}
-	}
+	// The only options that come as a body.
 	table.addKind(metav1.SchemeGroupVersion.WithKind("DeleteOptions"), reflect.TypeFor[metav1.DeleteOptions]())
 	out := bufio.NewWriter(os.Stdout)
 	table.write(out)
 	if err := out.Flush(); err != nil {
 		log.Fatal(err)
 	}
-}
-
-// isBody says whether a client may send an object of the kind: lists and watch events only come from the server. Options are
-// registered with every version; those of a deletion are the only ones that come as a body.
-func isBody(kind schema.GroupVersionKind, goType reflect.Type) bool {
-	if kind.Version == runtime.APIVersionInternal || kind.Kind == metav1.WatchEventKind || meta.IsListType(newOf(goType)) {
-		return false
-	}
-	return packageOf(goType) != "meta/v1"
 }
 
 type table struct {
@@ -68,7 +49,7 @@ type message struct {
 
 func (t *table) addKind(kind schema.GroupVersionKind, goType reflect.Type) {
 	t.addMessage(goType)
-	room, name := packageOf(goType), goType.Name()
+	room, name := kinds.PackageOf(goType), goType.Name()
 	if name != kind.Kind {
 		log.Fatalf("kind %v is made by a type of another name: %v", kind, goType)
 	}
@@ -82,7 +63,7 @@ func (t *table) addKind(kind schema.GroupVersionKind, goType reflect.Type) {
 }
 
 func (t *table) addMessage(goType reflect.Type) {
-	room, name := packageOf(goType), goType.Name()
+	room, name := kinds.PackageOf(goType), goType.Name()
 	if t.messages[room] == nil {
 		t.messages[room] = map[string]message{}
 	}
@@ -154,7 +135,7 @@ func (t *table) typeOf(room string, goType reflect.Type) string {
 	switch goType.Kind() {
 	case reflect.Struct:
 		t.addMessage(goType)
-		if other := packageOf(goType); other != room {
+		if other := kinds.PackageOf(goType); other != room {
 			return other + "." + goType.Name()
 		}
 		return goType.Name()
@@ -200,7 +181,7 @@ var (
 
 func (t *table) write(out *bufio.Writer) {
 	fmt.Fprintln(out, "# The fields of the built-in kinds in protobuf, and how they read in JSON. Made by tools/protobuf; not edited by hand.")
-	for _, module := range modules() {
+	for _, module := range kinds.Modules() {
 		fmt.Fprintln(out, "#", module)
 	}
 	for _, room := range slices.Sorted(keys(t.messages)) {
@@ -217,29 +198,6 @@ func (t *table) write(out *bufio.Writer) {
 			}
 		}
 	}
-}
-
-// modules are the modules that the types come from, with their versions.
-func modules() []string {
-	info, _ := debug.ReadBuildInfo()
-	var found []string
-	for _, module := range info.Deps {
-		switch module.Path {
-		case "k8s.io/api", "k8s.io/apiextensions-apiserver", "k8s.io/apimachinery", "k8s.io/kube-aggregator":
-			found = append(found, module.Path+" "+module.Version)
-		}
-	}
-	return found
-}
-
-// packageOf is the end of the type's package path: core/v1, meta/v1.
-func packageOf(goType reflect.Type) string {
-	parts := strings.Split(goType.PkgPath(), "/")
-	return strings.Join(parts[len(parts)-2:], "/")
-}
-
-func newOf(goType reflect.Type) runtime.Object {
-	return reflect.New(goType).Interface().(runtime.Object)
 }
 
 func keys[V any](of map[string]V) func(func(string) bool) {
