@@ -33,7 +33,7 @@ use self::round::{Load, Row};
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
-const PASSES: usize = 5;
+const PASSES: usize = 3;
 const KEYS: [usize; 3] = [10_000, 100_000, 1_000_000];
 const PRODUCERS: [usize; 3] = [1, 2, 8];
 const CHURN: u64 = 10_000_000;

@@ -127,6 +127,9 @@ impl<K: Clone + Eq + Hash> Core<K> {
     ///
     /// Among a million keys a look-up waits some 100 ns for the memory. It is asked for in advance, while others are added.
     pub(super) fn add_arrivals(&mut self, arrivals: &mut Vec<Arrival<K>>) {
+        if arrivals.is_empty() {
+            return;
+        }
         let mut arrivals = arrivals.drain(..);
         if self.shutdown != Shutdown::NotAsked {
             return;
@@ -170,10 +173,10 @@ impl<K: Clone + Eq + Hash> Core<K> {
 
     /// Ends the processing of a key. Without effect on a key that is not being processed.
     ///
-    /// `now` is asked for only if it is measured.
+    /// `hash` is asked for only among many such keys, `now` only if it is measured.
     #[inline]
-    pub(super) fn done(&mut self, key: &K, hash: KeyHash, now: impl FnOnce() -> Instant) {
-        let Some((address, since)) = self.running.finish(&mut self.entries, hash, key) else { return };
+    pub(super) fn done(&mut self, key: &K, hash: impl FnOnce() -> KeyHash, now: impl FnOnce() -> Instant) {
+        let Some((address, since)) = self.running.finish(&mut self.entries, key, hash) else { return };
         match self.entries[address].pending {
             Pending::No => self.depart(address),
             Pending::Waiting => {}
@@ -199,9 +202,14 @@ impl<K: Clone + Eq + Hash> Core<K> {
     }
 
     /// How long after `now` a key that is being processed comes again: zero as soon as it is done, `None` if nobody has asked for it.
-    pub(super) fn comes_again_in(&mut self, key: &K, hash: KeyHash, now: Instant) -> Option<Duration> {
+    pub(super) fn comes_again_in(
+        &mut self,
+        key: &K,
+        hash: impl FnOnce() -> KeyHash,
+        now: Instant,
+    ) -> Option<Duration> {
         let now = self.catch_up(now);
-        let entry = &self.entries[self.running.address(&self.entries, hash, key)?];
+        let entry = &self.entries[self.running.address(&self.entries, key, hash)?];
         match entry.pending {
             Pending::No => None,
             Pending::Waiting => Some(entry.at.saturating_since(now)),

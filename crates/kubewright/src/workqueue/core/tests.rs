@@ -58,7 +58,7 @@ impl Pair {
 
     fn done(&mut self, key: u64) {
         let (hash, now) = (self.hasher.hash(&key), self.instant());
-        self.core.done(&key, hash, || now);
+        self.core.done(&key, || hash, || now);
         self.model.done(key);
     }
 

@@ -15,6 +15,7 @@ mod inbox;
 use std::future::poll_fn;
 use std::hash::Hash;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
@@ -31,6 +32,10 @@ use super::runtime::{Lock, Runtime};
 pub(super) struct Shell<K: Send, R: Runtime> {
     inbox: Inbox<K, R>,
     desk: R::Lock<Desk<K>>,
+    /// Whether the rate limiter was ever asked. Until then there is nothing to forget, and no lock is taken for it.
+    ///
+    /// Who forgets a key has taken it out under the lock of the desk after it failed, so no stronger order is needed.
+    limited: AtomicBool,
     hasher: KeyHasher,
     runtime: R,
 }
@@ -66,13 +71,20 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shell<K, R> {
             timekeeper: None,
             drainers: WaitLine::default(),
         };
-        Self { inbox: Inbox::new(), desk: R::Lock::new(desk), hasher: KeyHasher::default(), runtime }
+        Self {
+            inbox: Inbox::new(),
+            desk: R::Lock::new(desk),
+            limited: AtomicBool::new(false),
+            hasher: KeyHasher::default(),
+            runtime,
+        }
     }
 
     #[inline]
     pub(super) fn add(&self, key: K, options: AddOptions) {
         let (hash, now) = (self.hasher.hash(&key), self.runtime.now());
         if !options.is_immediate() {
+            self.note_limited(options);
             return self.change(|core| core.add(key, hash, options, now));
         }
         let arrival = Arrival { key, hash, priority: options.priority, now };
@@ -87,6 +99,7 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shell<K, R> {
     /// caller's code, runs outside of the lock.
     pub(super) fn add_all(&self, keys: impl IntoIterator<Item = K>, options: AddOptions) {
         let mut keys = keys.into_iter();
+        self.note_limited(options);
         loop {
             let now = self.runtime.now();
             let arrival =
@@ -113,16 +126,17 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shell<K, R> {
 
     #[inline]
     pub(super) fn done(&self, key: &K) {
-        let hash = self.hasher.hash(key);
         let waker = self.desk.with(|desk| {
-            desk.core.done(key, hash, || self.runtime.now());
+            desk.core.done(key, || self.hasher.hash(key), || self.runtime.now());
             desk.call(&self.inbox)
         });
         self.wake(waker);
     }
 
     pub(super) fn forget(&self, key: &K) {
-        self.desk.with(|desk| desk.core.forget(key));
+        if self.limited.load(Ordering::Relaxed) {
+            self.desk.with(|desk| desk.core.forget(key));
+        }
     }
 
     pub(super) fn num_requeues(&self, key: &K) -> u32 {
@@ -130,8 +144,8 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shell<K, R> {
     }
 
     pub(super) fn comes_again_in(&self, key: &K) -> Option<Duration> {
-        let (hash, now) = (self.hasher.hash(key), self.runtime.now());
-        self.change(|core| core.comes_again_in(key, hash, now))
+        let now = self.runtime.now();
+        self.change(|core| core.comes_again_in(key, || self.hasher.hash(key), now))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -156,6 +170,12 @@ impl<K: Clone + Eq + Hash + Send, R: Runtime> Shell<K, R> {
         self.change(Core::start_draining);
         let mut drainer = Drainer { shell: self, ticket: None };
         poll_fn(|context| drainer.poll(context)).await;
+    }
+
+    fn note_limited(&self, options: AddOptions) {
+        if options.rate_limited {
+            self.limited.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Merges what lies in the inbox, changes the core, and calls whom that concerns.
