@@ -6,11 +6,16 @@ use std::{
 };
 
 use anyhow::Context as _;
-use kube::{Api, api::PostParams};
-use kubewright::webhook::{WebhookAddress, WebhookServer};
+use kube::{Api, CustomResourceExt as _, api::PostParams};
+use kubewright::{
+    manager::ManagerBuilder,
+    webhook::{WebhookConfigurations, WebhookServer},
+};
 use kubewright_apiserver::{
     ApiServer, Controllers, ListenOptions, Listener, RunningControllers, ServiceRoute,
 };
+
+use crate::{Guestbook, webhooks};
 
 /// A running API server, and the file that tells `kubectl` how to reach it. All of it goes when this is dropped.
 #[derive(Debug)]
@@ -20,6 +25,22 @@ pub struct Embedded {
     kubeconfig: Kubeconfig,
     // Ends with the server: the stand-ins for what runs in a real cluster beside the API server.
     _controllers: RunningControllers,
+}
+
+/// Starts the server if it is wanted, tells where it is, and has the manager use it.
+pub async fn start_if(
+    wanted: bool,
+    builder: ManagerBuilder,
+) -> anyhow::Result<(Option<Embedded>, ManagerBuilder)> {
+    if !wanted {
+        return Ok((None, builder));
+    }
+    let embedded = Embedded::start().await?;
+    println!("guestbook operator, on an API server of its own at {}", embedded.url());
+    println!("  export KUBECONFIG={}\n", embedded.kubeconfig().display());
+    embedded.install().await?;
+    let builder = builder.kube_client(embedded.client());
+    Ok((Some(embedded), builder))
 }
 
 impl Embedded {
@@ -39,21 +60,23 @@ impl Embedded {
         kube::Client::new(self.server.service(), "default")
     }
 
-    /// Has the API server call the webhooks that are registered at `server`, in this process.
-    pub async fn install(&self, server: &WebhookServer) -> anyhow::Result<()> {
-        let called = server.clone();
+    /// Makes guestbooks known, and calls their webhooks in this process.
+    pub async fn install(&self) -> anyhow::Result<()> {
+        let create = PostParams::default();
+        Api::all(self.client()).create(&create, &Guestbook::crd()).await?;
+        let called = WebhookServer::default();
+        webhooks::register(&called)?;
         let route = ServiceRoute::in_process(move |request| {
             let server = called.clone();
             async move { server.call(request).await }
         });
-        self.server.route_service("default", "guestbook", route);
-        let address = WebhookAddress::Service { namespace: "default".into(), name: "guestbook".into() };
-        let configurations = server.configurations("guestbook", &address);
-        if let Some(mutating) = configurations.mutating {
-            Api::all(self.client()).create(&PostParams::default(), &mutating).await?;
+        self.server.route_service("default", webhooks::SERVICE, route);
+        let WebhookConfigurations { mutating, validating, .. } = webhooks::configurations("default")?;
+        if let Some(mutating) = mutating {
+            Api::all(self.client()).create(&create, &mutating).await?;
         }
-        if let Some(validating) = configurations.validating {
-            Api::all(self.client()).create(&PostParams::default(), &validating).await?;
+        if let Some(validating) = validating {
+            Api::all(self.client()).create(&create, &validating).await?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Guestbooks to start with.
 
+use anyhow::Context as _;
 use kube::core::ObjectMeta;
 use kubewright::prelude::*;
 
@@ -31,4 +32,15 @@ pub fn all() -> Vec<Guestbook> {
 /// The requests that stand for them.
 pub fn requests() -> Vec<Request> {
     all().iter().map(Request::of).collect()
+}
+
+/// Creates them, but for those that are there.
+pub async fn create(client: &Client) -> anyhow::Result<()> {
+    for sample in all() {
+        match client.create(&sample).await {
+            Err(error) if error.is_already_exists() => {}
+            result => drop(result.context("hint: apply what --manifests prints first")?),
+        }
+    }
+    Ok(())
 }

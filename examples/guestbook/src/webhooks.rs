@@ -1,15 +1,49 @@
 //! What the API server asks before it stores a guestbook.
 
+use kube::{Client, Resource};
 use kubewright::{
     BoxError,
     http_server::RegisterError,
     webhook::{
-        Webhook, WebhookServer,
+        SelfManagedCertificates, Webhook, WebhookAddress, WebhookConfigurations, WebhookServer,
+        WebhookServerOptions, WebhookTarget,
         admission::{AdmissionRequest, Defaulter, Validator, Warnings},
     },
 };
 
 use crate::Guestbook;
+
+/// A server for replicas behind the Service [`SERVICE`]. They share certificates, which they make themselves.
+pub fn server(
+    mut options: WebhookServerOptions,
+    client: Client,
+    namespace: &str,
+) -> Result<WebhookServer, RegisterError> {
+    let WebhookConfigurations { mutating, validating, .. } = configurations(namespace)?;
+    let mut certificates = SelfManagedCertificates::new(client, namespace, SERVICE);
+    certificates.secret = "guestbook-webhook-cert".to_owned();
+    certificates.targets.extend(name(mutating).map(WebhookTarget::Mutating));
+    certificates.targets.extend(name(validating).map(WebhookTarget::Validating));
+    options.self_managed = Some(certificates);
+    let server = WebhookServer::new(options);
+    register(&server)?;
+    Ok(server)
+}
+
+/// What has the API server call it.
+pub fn configurations(namespace: &str) -> Result<WebhookConfigurations, RegisterError> {
+    let server = WebhookServer::default();
+    register(&server)?;
+    let address = WebhookAddress::Service { namespace: namespace.to_owned(), name: SERVICE.to_owned() };
+    Ok(server.configurations("guestbook", &address))
+}
+
+fn name(configuration: Option<impl Resource>) -> Option<String> {
+    configuration.and_then(|it| it.meta().name.clone())
+}
+
+/// The Service in front of the webhooks.
+pub const SERVICE: &str = "guestbook";
 
 /// Serves the defaults and the checks of guestbooks.
 pub fn register(server: &WebhookServer) -> Result<(), RegisterError> {

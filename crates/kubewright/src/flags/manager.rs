@@ -1,22 +1,23 @@
 //! Flags of the manager.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use kube::{
     Config,
     config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
 
-use super::MetricsFlags;
+use super::{MetricsFlags, duration::duration};
 use crate::{
     http_server::BindAddress, leader_election::LeaderElection, manager::ManagerBuilder,
     metrics::MetricsServerOptions,
 };
 
-/// `--leader-elect`, `--leader-elect-resource-namespace`, `--health-probe-bind-address`, `--kubeconfig`, those of [`MetricsFlags`], and with the feature
-/// `http2` `--enable-http2`.
+/// `--leader-elect` and what belongs to it, `--health-probe-bind-address`, `--kubeconfig`, those of [`MetricsFlags`], and with the feature `http2`
+/// `--enable-http2`.
 ///
-/// Source: kubebuilder's `cmd/main.go`; controller-runtime `pkg/client/config` for `--kubeconfig`.
+/// Source: kubebuilder's `cmd/main.go`; controller-runtime `pkg/client/config` for `--kubeconfig`; component-base `config/options.BindLeaderElectionFlags`
+/// for the durations of `--leader-elect-…`.
 #[derive(Clone, Debug, clap::Args)]
 #[non_exhaustive]
 pub struct ManagerFlags {
@@ -27,6 +28,18 @@ pub struct ManagerFlags {
     /// The namespace of the leader's lease [default: the one that the process runs in]
     #[arg(long, value_name = "NAMESPACE")]
     pub leader_elect_resource_namespace: Option<String>,
+
+    /// How long others wait for a leader that is silent; whole seconds [default: 15s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub leader_elect_lease_duration: Option<Duration>,
+
+    /// How long a leader that cannot renew its lease leads [default: 10s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub leader_elect_renew_deadline: Option<Duration>,
+
+    /// How long a leader waits between renewals [default: 2s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub leader_elect_retry_period: Option<Duration>,
 
     /// Where probes are answered; 0 turns it off
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
@@ -69,7 +82,7 @@ impl ManagerFlags {
     pub async fn apply(
         &self,
         mut builder: ManagerBuilder,
-        mut election: LeaderElection,
+        election: LeaderElection,
     ) -> Result<ManagerBuilder, FlagsError> {
         if let Some(file) = &self.kubeconfig {
             let failed = |source| FlagsError::Kubeconfig { file: file.clone(), source };
@@ -82,12 +95,19 @@ impl ManagerFlags {
             .health_probe_bind_address(self.health_probe_bind_address.clone())
             .metrics_server(self.metrics_server());
         if self.leader_elect {
-            if let Some(namespace) = &self.leader_elect_resource_namespace {
-                election.namespace = Some(namespace.clone());
-            }
-            builder = builder.leader_election(election);
+            builder = builder.leader_election(self.election(election));
         }
         Ok(builder)
+    }
+
+    fn election(&self, mut election: LeaderElection) -> LeaderElection {
+        if let Some(namespace) = &self.leader_elect_resource_namespace {
+            election.namespace = Some(namespace.clone());
+        }
+        election.lease_duration = self.leader_elect_lease_duration.unwrap_or(election.lease_duration);
+        election.renew_deadline = self.leader_elect_renew_deadline.unwrap_or(election.renew_deadline);
+        election.retry_period = self.leader_elect_retry_period.unwrap_or(election.retry_period);
+        election
     }
 
     fn metrics_server(&self) -> MetricsServerOptions {
@@ -132,6 +152,20 @@ mod tests {
         ] {
             assert_eq!(parsed(line).leader_elect, expected, "{line}");
         }
+    }
+
+    #[test]
+    fn durations_of_the_election_are_those_of_the_flags_or_the_operators_own() {
+        let mut own = LeaderElection::new("test.example.com");
+        own.retry_period = Duration::from_secs(3);
+        let durations = |line: &str| {
+            let election = parsed(line).election(own.clone());
+            [election.lease_duration, election.renew_deadline, election.retry_period].map(|it| it.as_millis())
+        };
+        assert_eq!(durations("operator"), [15_000, 10_000, 3_000]);
+        let flags = "operator --leader-elect-lease-duration=1m --leader-elect-renew-deadline=40s \
+                     --leader-elect-retry-period=500ms";
+        assert_eq!(durations(flags), [60_000, 40_000, 500]);
     }
 
     /// Each flag is seen in the manager that comes of it.

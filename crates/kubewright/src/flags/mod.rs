@@ -31,6 +31,7 @@
 //! Flags have two dashes. There is `--enable-http2` with the feature `http2` alone, and no `--zap-stacktrace-level`, since an error says its
 //! causes and has no stack trace.
 
+mod duration;
 #[cfg(feature = "tracing-subscriber")]
 mod log;
 mod manager;
