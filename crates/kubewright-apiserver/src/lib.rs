@@ -48,6 +48,7 @@ mod door;
 mod endpoint;
 mod error;
 mod fault;
+mod fields;
 mod identity;
 mod kind;
 mod object;

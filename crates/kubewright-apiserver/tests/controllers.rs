@@ -320,13 +320,14 @@ async fn a_deployment_that_cannot_be_written_keeps_no_other_waiting() {
     server.faults().add(refused.when(of_first).always());
     let _controllers = server.start_controllers(Controllers::default()).await;
     let deployments = dynamic(&client, "apps", "v1", "Deployment", "deployments");
-    for (name, replicas) in [("a", json!(1)), ("b", json!("abc")), ("c", json!(1))] {
+    for (name, replicas) in [("a", json!(1)), ("b", json!(-1)), ("c", json!(1))] {
         let deployment = object(json!({
             "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {
             "replicas": replicas, "selector": {"matchLabels": {"a": "b"}},
             "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}},
         }}));
-        deployments.create(&PostParams::default(), &deployment).await.unwrap();
+        let made = deployments.create(&PostParams::default(), &deployment).await;
+        assert_eq!(made.is_ok(), name != "b");
     }
     eventually("the last one is available", async || {
         deployments.get("c").await.unwrap().data["status"]["availableReplicas"] == 1

@@ -1,11 +1,12 @@
 //! From what a client has sent to an object of the kind, and what becomes of the fields that the kind does not know.
 
-use super::call::Call;
+use super::{call::Call, patch::Patch};
 use crate::{
     error::{FieldError, Status},
+    fields,
     object::Object,
     options::{FieldValidation, WriteOptions},
-    schema::duplicate_fields,
+    schema::{AnyNames, strict_problems},
     wire,
 };
 
@@ -16,51 +17,67 @@ use crate::{
 ///
 /// Source: apiserver `handlers.createHandler`, `UpdateResource`.
 pub(super) fn whole(call: &Call, options: &WriteOptions) -> Result<Object, Status> {
-    let mut object = wire::decode(&call.kind, &call.headers, &call.body)?;
-    let problems = strict_problems(call, &mut object, options)?;
-    if options.field_validation() == FieldValidation::Strict && !problems.is_empty() {
-        return Err(cannot_be_handled(call, &strict_text(&problems)));
-    }
-    warn(call, options, &problems);
+    let kind = &call.kind;
+    let mut object = wire::decode(kind, &call.headers, &call.body)?;
+    let unknown = kind.strategy.coerce(&mut object).map_err(|problem| cannot_be_handled(call, &problem))?;
+    let problems = || {
+        let is_json = wire::is_json(&call.headers);
+        if is_json && !kind.is_custom {
+            return fields::strict_problems(&call.body, &kind.api_version(), &kind.kind);
+        }
+        // What custom resources do not know is found once they are read.
+        let repeated = if is_json { strict_problems(&call.body, AnyNames) } else { Vec::new() };
+        repeated.into_iter().chain(unknown_fields(&unknown)).collect()
+    };
+    judge(call, options, problems, |text| cannot_be_handled(call, &text))?;
     Ok(object)
 }
 
 /// Does the same with an object that a patch has made.
 ///
-/// Source: apiserver `handlers.jsonPatcher.applyPatchToCurrentObject`.
-pub(super) fn patched(call: &Call, object: &mut Object, options: &WriteOptions) -> Result<(), Status> {
-    let problems = strict_problems(call, object, options)?;
-    if options.field_validation() == FieldValidation::Strict && !problems.is_empty() {
-        let patch = String::from_utf8_lossy(&call.body);
-        let error = FieldError::invalid("patch", Some(&patch.into()), &strict_text(&problems));
-        return Err(Status::invalid_options("", &[error]));
+/// Source: apiserver `handlers.jsonPatcher.applyPatchToCurrentObject`, `applyPatchToObject`.
+pub(super) fn patched(
+    call: &Call,
+    patch: &Patch,
+    object: &mut Object,
+    options: &WriteOptions,
+) -> Result<(), Status> {
+    // Messages show what the patch has made, before anything is dropped from it.
+    let shown = patch.shown(object);
+    let refused = |text: String| {
+        let error = FieldError::invalid("patch", Some(&shown.clone().into()), &text);
+        Status::invalid_options("", &[error])
+    };
+    let mut unknown = call.kind.strategy.coerce(object).map_err(refused)?;
+    if matches!(patch, Patch::Strategic(..)) {
+        // Upstream reads the merged value here, and not its text.
+        unknown.sort_unstable();
     }
-    warn(call, options, &problems);
+    let problems = || patch.strict_problems(&call.body).into_iter().chain(unknown_fields(&unknown)).collect();
+    judge(call, options, problems, refused)
+}
+
+/// Refuses a strict write with problems, and warns of them where they are no reason to refuse it.
+fn judge(
+    call: &Call,
+    options: &WriteOptions,
+    problems: impl FnOnce() -> Vec<String>,
+    refused: impl FnOnce(String) -> Status,
+) -> Result<(), Status> {
+    let validation = options.field_validation();
+    if validation == FieldValidation::Ignore {
+        return Ok(());
+    }
+    let problems = problems();
+    if validation == FieldValidation::Strict && !problems.is_empty() {
+        return Err(refused(format!("strict decoding error: {}", problems.join(", "))));
+    }
+    problems.iter().for_each(|problem| call.context.warnings.add(problem));
     Ok(())
 }
 
-/// Drops what the kind does not know, and says what a strict reader would complain about.
-fn strict_problems(call: &Call, object: &mut Object, options: &WriteOptions) -> Result<Vec<String>, Status> {
-    let coerced = call.kind.strategy.coerce(object);
-    let unknown = coerced.map_err(|error| cannot_be_handled(call, &error.to_string()))?;
-    if options.field_validation() == FieldValidation::Ignore {
-        return Ok(Vec::new());
-    }
-    let repeated = if call.kind.is_custom { duplicate_fields(&call.body) } else { Vec::new() };
-    let repeated = repeated.into_iter().map(|field| format!("duplicate field \"{field}\""));
-    Ok(repeated.chain(unknown.into_iter().map(|field| format!("unknown field \"{field}\""))).collect())
-}
-
-fn warn(call: &Call, options: &WriteOptions, problems: &[String]) {
-    if options.field_validation() == FieldValidation::Warn {
-        for problem in problems {
-            call.context.warnings.add(problem);
-        }
-    }
-}
-
-fn strict_text(problems: &[String]) -> String {
-    format!("strict decoding error: {}", problems.join(", "))
+fn unknown_fields(paths: &[String]) -> impl Iterator<Item = String> {
+    paths.iter().map(|path| format!("unknown field \"{path}\""))
 }
 
 /// Source: apiserver `handlers.transformDecodeError`.

@@ -5,12 +5,13 @@ use serde_json::{Map, Value, json};
 
 use super::{call::Call, decode};
 use crate::{
-    error::Status,
+    error::{Status, fmt},
     kind::Part,
     object::{Object, from_json},
     options::WriteOptions,
     patch::{Facts, JsonPatch, JsonPatchError, StrategicPatchError, merge_patch, strategic_merge_patch},
     registry::Missing,
+    schema::{AnyNames, Names, Seen, strict_problems},
     wire::{PatchType, Reply, check_shape, patch_type},
 };
 
@@ -26,7 +27,7 @@ pub(super) async fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
         };
         let mut object = Object(map);
         check_shape(&call.kind, &mut object, &call.body)?;
-        decode::patched(call, &mut object, &options)?;
+        decode::patched(call, &patch, &mut object, &options)?;
         Ok(object)
     };
     let written = call.resource().update(part, Missing::Refuse, &options, change).await?;
@@ -56,6 +57,25 @@ impl Patch {
         Ok((patch, options))
     }
 
+    /// What is wrong with the text of the patch itself, to a strict reader.
+    pub(super) fn strict_problems(&self, body: &[u8]) -> Vec<String> {
+        match self {
+            Self::Json(_) => {
+                let problems = strict_problems(body, Operations::All);
+                problems.into_iter().map(|problem| format!("json patch {problem}")).collect()
+            }
+            Self::Merge(_) | Self::Strategic(..) => strict_problems(body, AnyNames),
+        }
+    }
+
+    /// What messages show of an object that the patch has made and that is none: the object, or the patch.
+    pub(super) fn shown(&self, made: &Object) -> String {
+        match self {
+            Self::Json(_) | Self::Merge(_) => Value::Object(made.0.clone()).to_string(),
+            Self::Strategic(patch, _) => fmt::map(patch),
+        }
+    }
+
     /// Source: apiserver `handlers.jsonPatcher.applyJSPatch`.
     pub(super) fn apply(&self, target: &mut Value) -> Result<(), Status> {
         match self {
@@ -70,6 +90,30 @@ impl Patch {
             Self::Json(patch) => patch.apply(target).map_err(refusal)?,
         }
         Ok(())
+    }
+}
+
+/// The fields of a JSON patch.
+#[derive(Debug, Clone, Copy)]
+enum Operations {
+    All,
+    One,
+    /// Whatever stands in the `value` of one.
+    Value,
+}
+
+impl Names for Operations {
+    fn field(self, name: &str) -> Seen<Self> {
+        match (self, name) {
+            (Self::One, "op" | "path" | "from") => Seen::Whole,
+            (Self::One, "value") => Seen::Known(Self::Value),
+            (Self::Value, _) => Seen::Known(self),
+            _ => Seen::Unknown,
+        }
+    }
+
+    fn item(self) -> Seen<Self> {
+        Seen::Known(if matches!(self, Self::All) { Self::One } else { self })
     }
 }
 

@@ -82,8 +82,8 @@ impl Strategy for CustomResources {
         &self.rules
     }
 
-    fn coerce(&self, object: &mut Object) -> Result<Vec<String>, FieldError> {
-        self.schema.coerce(&mut object.0)
+    fn coerce(&self, object: &mut Object) -> Result<Vec<String>, String> {
+        self.schema.coerce(&mut object.0).map_err(|error| error.to_string())
     }
 
     fn set_defaults(&self, object: &mut Object) {

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     error::{FieldError, Status},
+    fields,
     object::Object,
 };
 
@@ -32,12 +33,10 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
 
     /// Drops what the kind does not know from an object that a client or a webhook has sent, and says where it was.
     ///
-    /// Built-in kinds have no schema yet, and keep everything.
-    ///
     /// # Errors
-    /// An object inside of it that cannot be one.
-    fn coerce(&self, _: &mut Object) -> Result<Vec<String>, FieldError> {
-        Ok(Vec::new())
+    /// A value that does not fit its field, or an object inside of it that cannot be one, as a sentence.
+    fn coerce(&self, object: &mut Object) -> Result<Vec<String>, String> {
+        fields::coerce(object)
     }
 
     /// Fills in what the client has left out. Runs on every write, before webhooks and after them.

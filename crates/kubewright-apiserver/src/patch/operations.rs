@@ -4,21 +4,21 @@ use std::fmt;
 
 use serde::{
     Deserialize, Deserializer,
-    de::{IgnoredAny, SeqAccess, Visitor},
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::Value;
 
 use super::pointer::PointerError;
 
 /// One operation. What an operation needs is asked for when it is applied, as upstream does.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+///
+/// Of fields that are there twice the last one counts.
+#[derive(Debug, Default)]
 pub(super) struct Operation {
     pub(super) op: Option<String>,
     pub(super) path: Option<String>,
     pub(super) from: Option<String>,
     /// `None` when there is no such field, which is something else than null.
-    #[serde(deserialize_with = "present")]
     pub(super) value: Option<Value>,
 }
 
@@ -41,6 +41,34 @@ impl Operation {
             )
         };
         self.from.as_deref().ok_or_else(missing)
+    }
+}
+
+impl<'de> Deserialize<'de> for Operation {
+    fn deserialize<D: Deserializer<'de>>(decoder: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Operation;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an operation")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
+                let mut operation = Operation::default();
+                while let Some(name) = fields.next_key::<String>()? {
+                    match name.as_str() {
+                        "op" => operation.op = fields.next_value()?,
+                        "path" => operation.path = fields.next_value()?,
+                        "from" => operation.from = fields.next_value()?,
+                        "value" => operation.value = Some(fields.next_value()?),
+                        _ => _ = fields.next_value::<IgnoredAny>()?,
+                    }
+                }
+                Ok(operation)
+            }
+        }
+        decoder.deserialize_map(Fields)
     }
 }
 
@@ -79,8 +107,4 @@ impl<'de, const MAX: usize> Deserialize<'de> for Operations<MAX> {
         }
         decoder.deserialize_seq(Items)
     }
-}
-
-fn present<'de, D: Deserializer<'de>>(decoder: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(decoder).map(Some)
 }

@@ -25,4 +25,4 @@ mod walk;
 pub(crate) use embedded::{object_meta, prune_metadata};
 pub(crate) use node::Schema;
 pub(crate) use path::Path;
-pub(crate) use strict::duplicate_fields;
+pub(crate) use strict::{AnyNames, Names, Seen, strict_problems};

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{error::ProtobufError, message::Decoder, reader::Reader, table::TABLE};
+use super::{error::ProtobufError, message::Decoder, reader::Reader};
+use crate::fields::TABLE;
 
 /// A body whose kind is known and whose fields are not read yet.
 ///

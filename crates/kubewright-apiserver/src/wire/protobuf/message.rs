@@ -7,9 +7,9 @@ use super::{
     error::ProtobufError,
     reader::{Reader, Tag, low_half},
     special,
-    table::{Field, MessageId, Repeats, Shape, Table},
 };
 use crate::{
+    fields::{Field, MessageId, Repeats, Shape, Table, is_empty},
     object::{MAX_DEPTH, is_within},
     wire::MAX_BODY_BYTES,
 };
@@ -183,17 +183,6 @@ fn number(shape: Shape, varint: u64) -> Value {
         Shape::Bool => (varint != 0).into(),
         Shape::Int32 => low_half(varint).into(),
         _ => varint.cast_signed().into(),
-    }
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Bool(true) => false,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(list) => list.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
     }
 }
 

@@ -8,7 +8,6 @@ mod error;
 mod message;
 mod reader;
 mod special;
-mod table;
 #[cfg(test)]
 mod tests;
 

@@ -7,9 +7,8 @@ use super::{
     error::ProtobufError,
     message::text,
     reader::{Reader, low_half},
-    table::Shape,
 };
-use crate::object::from_json;
+use crate::{fields::Shape, object::from_json};
 
 /// Source: apimachinery `metav1.Time`, which leaves fractions of seconds out.
 pub(super) fn time(bytes: &[u8]) -> Result<Value, ProtobufError> {

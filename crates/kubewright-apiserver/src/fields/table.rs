@@ -1,4 +1,4 @@
-//! The fields of the built-in kinds, by their numbers.
+//! The table itself.
 //!
 //! `fields.txt` is made by `tools/protobuf`. A line is the number, the JSON name (`>`: the fields of the message stand in
 //! the one around it), the type, and Go's name where it is not the JSON name with a capital. A type begins with `[]` for
@@ -7,10 +7,10 @@
 use std::{collections::HashMap, sync::LazyLock};
 
 /// The table of this program.
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("fields.txt")));
+pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("fields.txt")));
 
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     messages: Vec<Message>,
     /// By `apiVersion` and kind.
     kinds: HashMap<(&'static str, &'static str), MessageId>,
@@ -18,35 +18,39 @@ pub(super) struct Table {
 
 /// The place of a message in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct MessageId(usize);
+pub(crate) struct MessageId(usize);
 
 #[derive(Debug)]
-pub(super) struct Message {
-    pub(super) name: &'static str,
+pub(crate) struct Message {
+    pub(crate) name: &'static str,
+    /// What Go calls the type: `v1.PodSpec`.
+    pub(crate) go_type: String,
+    /// Whether it says its kind and version.
+    pub(crate) is_kind: bool,
     fields: Vec<Field>,
 }
 
 impl Message {
-    pub(super) fn field(&self, number: i32) -> Option<&Field> {
+    pub(crate) fn field(&self, number: i32) -> Option<&Field> {
         self.fields.iter().find(|field| field.number == number)
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Field {
+pub(crate) struct Field {
     number: i32,
     /// The name in JSON; `None` for a message whose fields stand in the one around it.
-    pub(super) name: Option<&'static str>,
+    pub(crate) name: Option<&'static str>,
     /// The name in messages.
-    pub(super) go_name: String,
-    pub(super) repeats: Repeats,
-    pub(super) shape: Shape,
+    pub(crate) go_name: String,
+    pub(crate) repeats: Repeats,
+    pub(crate) shape: Shape,
     /// Whether JSON leaves the field out when it is empty.
-    pub(super) drops_empty: bool,
+    pub(crate) drops_empty: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repeats {
+pub(crate) enum Repeats {
     Once,
     List,
     Map,
@@ -54,7 +58,7 @@ pub(super) enum Repeats {
 
 /// What one value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     String,
     Bool,
     Int32,
@@ -76,12 +80,37 @@ pub(super) enum Shape {
 }
 
 impl Table {
-    pub(super) fn message(&self, id: MessageId) -> &Message {
+    pub(crate) fn message(&self, id: MessageId) -> &Message {
         &self.messages[id.0]
     }
 
-    pub(super) fn kind(&self, api_version: &str, kind: &str) -> Option<MessageId> {
+    pub(crate) fn kind(&self, api_version: &str, kind: &str) -> Option<MessageId> {
         self.kinds.get(&(api_version, kind)).copied()
+    }
+
+    /// The field of a message, or of one whose fields stand in it, by its name in JSON.
+    pub(crate) fn named(&self, id: MessageId, name: &str) -> Option<&Field> {
+        let fields = &self.message(id).fields;
+        let own = fields.iter().find(|field| field.name == Some(name));
+        own.or_else(|| self.embedded(id).find_map(|(_, inner)| self.named(inner, name)))
+    }
+
+    /// The way to a field from a message in Go, which has names for the messages whose fields stand in others:
+    /// `VolumeSource.emptyDir`.
+    pub(crate) fn go_path(&self, id: MessageId, name: &str) -> String {
+        let around = self.embedded(id).find(|(_, inner)| self.named(*inner, name).is_some());
+        match around {
+            Some((field, inner)) => format!("{}.{}", field.go_name, self.go_path(inner, name)),
+            None => name.to_owned(),
+        }
+    }
+
+    /// The messages whose fields stand in another one.
+    fn embedded(&self, id: MessageId) -> impl Iterator<Item = (&Field, MessageId)> {
+        self.message(id).fields.iter().filter_map(|field| match (field.name, field.shape) {
+            (None, Shape::Message(inner)) => Some((field, inner)),
+            _ => None,
+        })
     }
 
     /// Reads the text in two rounds, since messages name each other. What it does not understand it leaves out;
@@ -95,7 +124,8 @@ impl Table {
                 ["package", name, version] => (package, api_version) = (name, version),
                 [word @ ("kind" | "message"), name] => {
                     let id = MessageId(table.messages.len());
-                    table.messages.push(Message { name, fields: Vec::new() });
+                    let go_type = format!("{}.{name}", package.rsplit('/').next().unwrap_or_default());
+                    table.messages.push(Message { name, go_type, is_kind: word == "kind", fields: Vec::new() });
                     ids.insert((package, name), id);
                     if word == "kind" {
                         table.kinds.insert((api_version, name), id);
