@@ -51,6 +51,7 @@ mod fault;
 mod fields;
 mod identity;
 mod kind;
+mod name;
 mod object;
 mod openapi;
 mod options;

@@ -209,3 +209,24 @@ async fn a_dry_run_answers_as_the_deletion_would_and_deletes_nothing() {
     let (_, left) = send_json(&server, Method::GET, &format!("{PODS}/a"), Value::Null).await;
     assert_eq!(left, made);
 }
+
+/// Clients that have asked for the dependents to go, in the words of long ago, learn that this takes time.
+#[tokio::test(start_paused = true)]
+async fn a_deletion_that_waits_is_accepted_if_dependents_are_not_to_be_orphans() {
+    let (server, _) = start();
+    for (name, body, expected) in [
+        ("a", json!({"orphanDependents": false}), 202),
+        ("b", json!({"orphanDependents": true}), 200),
+        ("c", json!({"propagationPolicy": "Background"}), 200),
+    ] {
+        let sent = json!({"metadata": {"name": name, "finalizers": ["example.com/x"]}});
+        send_json(&server, Method::POST, CONFIG_MAPS, sent).await;
+        let object = format!("{CONFIG_MAPS}/{name}");
+        let (code, answer) = send_json(&server, Method::DELETE, &object, body.clone()).await;
+        assert_eq!((code, &answer["metadata"]["name"]), (expected, &name.into()), "{body}");
+    }
+    send_json(&server, Method::POST, CONFIG_MAPS, json!({"metadata": {"name": "d"}})).await;
+    let object = format!("{CONFIG_MAPS}/d");
+    let (code, _) = send_json(&server, Method::DELETE, &object, json!({"orphanDependents": false})).await;
+    assert_eq!(code, 200, "it is gone at once");
+}

@@ -355,8 +355,14 @@ async fn discovery_comes_in_the_form_that_is_asked_for() {
         "resource": "pods", "singularResource": "pod", "scope": "Namespaced", "shortNames": ["po"], "categories": ["all"],
         "responseKind": {"group": "", "version": "v1", "kind": "Pod"},
         "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
-        "subresources": [{"subresource": "status", "verbs": ["get", "patch", "update"],
-            "responseKind": {"group": "", "version": "v1", "kind": "Pod"}}],
+        "subresources": [
+            {"subresource": "status", "verbs": ["get", "patch", "update"],
+                "responseKind": {"group": "", "version": "v1", "kind": "Pod"}},
+            {"subresource": "binding", "verbs": ["create"],
+                "responseKind": {"group": "", "version": "v1", "kind": "Binding"}},
+            {"subresource": "eviction", "verbs": ["create"],
+                "responseKind": {"group": "policy", "version": "v1", "kind": "Eviction"}},
+        ],
     });
     assert_eq!(pods, Some(&expected));
     let beta = V2.replace("v=v2", "v=v2beta1");

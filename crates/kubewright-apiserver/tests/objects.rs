@@ -181,12 +181,12 @@ async fn status_and_the_rest_are_written_apart() {
     let made = deployments.create(&PostParams::default(), &sent).await.unwrap();
     assert_eq!(made.metadata.generation, Some(1));
     assert_eq!(made.data["spec"]["replicas"], 1, "the default");
-    assert!(made.data.get("status").is_none(), "a create brings no status");
+    assert_eq!(made.data["status"], json!({}), "a create brings no status");
 
     let params = PatchParams::default();
     let patch = Patch::Merge(json!({"spec": {"replicas": 3}, "status": {"replicas": 3}}));
     let spec = deployments.patch("web", &params, &patch).await.unwrap();
-    assert_eq!((&spec.data["spec"]["replicas"], spec.data.get("status")), (&json!(3), None));
+    assert_eq!((&spec.data["spec"]["replicas"], &spec.data["status"]), (&json!(3), &json!({})));
     assert_eq!(spec.metadata.generation, Some(2));
 
     let patch = Patch::Merge(

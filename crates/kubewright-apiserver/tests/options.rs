@@ -6,7 +6,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{config_map, config_maps, start};
+use common::{config_map, config_maps, define_widgets, send_json, start};
 use http::{Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use kube::{
@@ -14,7 +14,7 @@ use kube::{
     api::{DynamicObject, ListParams, PostParams},
 };
 use kubewright_apiserver::ApiServer;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use tower_service::Service;
 
@@ -146,4 +146,60 @@ async fn a_get_waits_for_the_version_that_it_asks_for() {
         ask(&server, Method::GET, &format!("/a?resourceVersion={version}"), "").await.0,
         StatusCode::OK
     );
+}
+
+/// As the original answers.
+#[tokio::test(start_paused = true)]
+async fn selectors_that_cannot_be_read_are_refused_in_the_words_of_their_kind() {
+    let (server, client) = start();
+    define_widgets(&client).await;
+    for (path, message) in [
+        ("/api/v1/pods?labelSelector=a+in", "unable to parse requirement: found '' expected: '('"),
+        ("/api/v1/pods?limit=x", "strconv.ParseInt: parsing \"x\": invalid syntax"),
+        ("/api/v1/pods?fieldSelector=spec.other=1", "field label not supported: spec.other"),
+        ("/api/v1/nodes?fieldSelector=metadata.namespace=a", "field label not supported: metadata.namespace"),
+        (
+            "/api/v1/configmaps?fieldSelector=data.k=v",
+            "\"data.k\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+        ),
+        ("/apis/batch/v1/jobs?fieldSelector=spec.x=1", "field label \"spec.x\" not supported for Job"),
+        (
+            "/apis/example.com/v1/widgets?fieldSelector=spec.size=1",
+            "field label not supported: spec.size",
+        ),
+        ("/api/v1/pods?fieldSelector=spec.nodeName", "invalid selector: 'spec.nodeName'; can't understand 'spec.nodeName'"),
+    ] {
+        let (code, answer) = send_json(&server, Method::GET, path, Value::Null).await;
+        assert_eq!((code, &answer["message"]), (400, &message.into()), "{path}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_absent_is_selected_as_go_reads_it() {
+    let (server, _) = start();
+    let pod = json!({"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    send_json(&server, Method::POST, "/api/v1/namespaces/default/pods", pod).await;
+    for (selector, found) in [
+        ("spec.nodeName=", 1),
+        ("spec.host=", 1),
+        ("spec.hostNetwork=false", 1),
+        ("spec.hostNetwork=", 0),
+        ("spec.hostNetwork!=true", 1),
+        ("status.podIP=,status.phase=Pending", 1),
+        ("status.podIP=0", 0),
+    ] {
+        let path = format!("/api/v1/pods?fieldSelector={}", selector.replace(',', "%2C"));
+        let (_, list) = send_json(&server, Method::GET, &path, Value::Null).await;
+        assert_eq!(list["items"].as_array().unwrap().len(), found, "{selector}");
+    }
+}
+
+/// Lists of custom resources are no structs in Go, and say that they do not go on.
+#[tokio::test(start_paused = true)]
+async fn lists_of_custom_resources_always_say_where_they_go_on() {
+    let (server, client) = start();
+    define_widgets(&client).await;
+    let list = async |path: &str| send_json(&server, Method::GET, path, Value::Null).await.1;
+    assert_eq!(list("/apis/example.com/v1/widgets").await["metadata"]["continue"], "");
+    assert_eq!(list("/api/v1/pods").await["metadata"].get("continue"), None);
 }

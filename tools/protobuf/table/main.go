@@ -105,8 +105,11 @@ func (t *table) field(room string, owner reflect.Type, field reflect.StructField
 	default:
 		log.Fatalf("%v.%s has no name in JSON", owner, field.Name)
 	}
-	if dropsEmpty(fieldType, optional, options) {
+	switch {
+	case dropsEmpty(fieldType, optional, options):
 		kind += "?"
+	case !optional && jsonName != "":
+		kind += "!"
 	}
 	line += " " + kind
 	if field.Name != strings.ToUpper(jsonName[:min(1, len(jsonName))])+jsonName[min(1, len(jsonName)):] {

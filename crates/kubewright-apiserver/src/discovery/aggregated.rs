@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::kind::{Group, Kind, Scope, Served, Subresource};
+use crate::kind::{Group, Kind, Scope, Served};
 
 /// The versions of the aggregated document, which differ in nothing but their name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,9 +98,9 @@ fn resource(kind: &Kind) -> Value {
     }
     if !kind.subresources.is_empty() {
         let subresources = kind.subresources.iter().map(|subresource| {
-            let response_kind = match subresource {
-                Subresource::Scale(_) => json!({"group": "autoscaling", "version": "v1", "kind": "Scale"}),
-                _ => response_kind.clone(),
+            let response_kind = match subresource.other_kind() {
+                Some([group, version, kind]) => json!({"group": group, "version": version, "kind": kind}),
+                None => response_kind.clone(),
             };
             json!({"subresource": subresource.name(), "responseKind": response_kind, "verbs": subresource.verbs()})
         });

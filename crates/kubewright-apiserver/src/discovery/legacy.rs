@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::json_of;
 use crate::{
-    kind::{Group, Kind, Served, Subresource},
+    kind::{Group, Kind, Served},
     wire::Body,
 };
 
@@ -65,10 +65,12 @@ fn resource(kind: &Kind) -> Vec<Value> {
             "name": format!("{}/{}", kind.plural, subresource.name()), "singularName": "",
             "namespaced": kind.is_namespaced(), "kind": kind.kind, "verbs": subresource.verbs(),
         });
-        if matches!(subresource, Subresource::Scale(_)) {
-            value["group"] = "autoscaling".into();
-            value["version"] = "v1".into();
-            value["kind"] = "Scale".into();
+        if let Some([group, version, other]) = subresource.other_kind() {
+            value["kind"] = other.into();
+            if (group, version) != (kind.group.as_str(), kind.version.as_str()) {
+                value["group"] = group.into();
+                value["version"] = version.into();
+            }
         }
         value
     });

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use super::{create, delete, delete_collection, get, list, patch, scale, update, watch};
+use super::{binding, create, delete, delete_collection, eviction, get, list, patch, scale, update, watch};
 use crate::{
     context::{Context, ResourceInfo, Verb},
     error::Status,
@@ -47,7 +47,7 @@ impl Call {
         if !verbs.contains(&self.context.info.verb.as_str()) {
             return Err(self.no_such_method());
         }
-        self.check_name()?;
+        self.check_name(subresource.is_some())?;
         self.cluster.expire(&self.kind);
         match (self.context.info.verb, subresource) {
             (Verb::Get, None | Some(Subresource::Status)) => get::get(&self).await,
@@ -61,6 +61,8 @@ impl Call {
             (Verb::Patch, Some(Subresource::Status)) => patch::patch(&self, Part::Status).await,
             (Verb::Delete, None) => delete::delete(&self).await,
             (Verb::DeleteCollection, None) => delete_collection::delete_collection(&self).await,
+            (Verb::Create, Some(Subresource::Binding)) => binding::create(&self).await,
+            (Verb::Create, Some(Subresource::Eviction)) => eviction::create(&self).await,
             (Verb::Get, Some(Subresource::Scale(paths))) => scale::get(&self, paths).await,
             (Verb::Update, Some(Subresource::Scale(paths))) => scale::update(&self, paths).await,
             (Verb::Patch, Some(Subresource::Scale(paths))) => scale::patch(&self, paths).await,
@@ -98,14 +100,14 @@ impl Call {
         }
     }
 
-    /// Writes to one object name it in the path, and what makes one does not.
-    fn check_name(&self) -> Result<(), Status> {
+    /// Writes to one object or a part of it name it in the path, and what makes one does not.
+    fn check_name(&self, is_part: bool) -> Result<(), Status> {
         let named = !self.info.name.is_empty();
         let wants_name = matches!(self.context.info.verb, Verb::Update | Verb::Patch);
         match (self.kind.is_custom, named) {
             (true, false) if wants_name => Err(Status::bad_request("name must be provided")),
             (false, false) if wants_name => Err(Status::method_not_allowed()),
-            (false, true) if self.context.info.verb == Verb::Create => Err(Status::method_not_allowed()),
+            (false, true) if self.context.info.verb == Verb::Create && !is_part => Err(Status::method_not_allowed()),
             _ => Ok(()),
         }
     }

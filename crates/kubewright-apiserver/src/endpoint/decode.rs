@@ -4,6 +4,7 @@ use super::{call::Call, patch::Patch};
 use crate::{
     error::{FieldError, Status},
     fields,
+    kind::Subresource,
     object::Object,
     options::{FieldValidation, WriteOptions},
     schema::{AnyNames, strict_problems},
@@ -30,6 +31,32 @@ pub(super) fn whole(call: &Call, options: &WriteOptions) -> Result<Object, Statu
         repeated.into_iter().chain(unknown_fields(&unknown)).collect()
     };
     judge(call, options, problems, |text| cannot_be_handled(call, &text))?;
+    Ok(object)
+}
+
+/// Decodes the body as what a subresource takes, which is an object of another built-in kind, of the same name.
+///
+/// # Errors
+/// As [`whole`]; 400 for another name than that of the path.
+pub(super) fn part(call: &Call, part: &Subresource, options: &WriteOptions) -> Result<Object, Status> {
+    let [group, version, name] = part.other_kind().ok_or_else(Status::method_not_allowed)?;
+    let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let mut object = wire::decode_as(&api_version, name, &call.headers, &call.body)?;
+    let refused = |problem: String| {
+        Status::bad_request(format!("{name} in version \"{version}\" cannot be handled as a {name}: {problem}"))
+    };
+    let unknown = fields::coerce(&mut object).map_err(refused)?;
+    let problems = || {
+        if wire::is_json(&call.headers) {
+            fields::strict_problems(&call.body, &api_version, name)
+        } else {
+            unknown_fields(&unknown).collect()
+        }
+    };
+    judge(call, options, problems, refused)?;
+    if object.name() != call.info.name {
+        return Err(Status::bad_request(format!("name in URL does not match name in {name} object")));
+    }
     Ok(object)
 }
 

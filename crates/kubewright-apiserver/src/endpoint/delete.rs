@@ -18,7 +18,10 @@ pub(super) async fn delete(call: &Call) -> Result<Reply, Status> {
     let options = DeleteOptions::read(body(call)?.as_ref(), &call.context.query)?;
     let (kind, resource, name) = (&call.kind, call.resource(), &call.info.name);
     match resource.delete(&resource.key(), name, &options).await? {
-        Deletion::Pending(document) => Ok(Reply::object(StatusCode::OK, kind, document)),
+        Deletion::Pending(document) => {
+            let code = if options.is_accepted { StatusCode::ACCEPTED } else { StatusCode::OK };
+            Ok(Reply::object(code, kind, document))
+        }
         Deletion::Done(document) if kind.strategy.rules().deletion != DeletionStyle::Status => {
             Ok(Reply::object(StatusCode::OK, kind, document))
         }

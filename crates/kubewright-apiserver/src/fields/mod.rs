@@ -10,4 +10,4 @@ mod typed;
 
 pub(crate) use strict::strict_problems;
 pub(crate) use table::{Field, MessageId, Repeats, Shape, TABLE, Table};
-pub(crate) use typed::{coerce, is_empty};
+pub(crate) use typed::{coerce, complete, is_empty};

@@ -2,7 +2,8 @@
 //!
 //! `fields.txt` is made by `tools/protobuf`. A line is the number, the JSON name (`>`: the fields of the message stand in
 //! the one around it), the type, and Go's name where it is not the JSON name with a capital. A type begins with `[]` for
-//! lists and `{}` for maps from strings, and ends with `?` where JSON leaves out empty values.
+//! lists and `{}` for maps from strings, and ends with `?` where JSON leaves out empty values, with `!` where it shows them.
+//! Without either the field is there or not.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -27,7 +28,7 @@ pub(crate) struct Message {
     pub(crate) go_type: String,
     /// Whether it says its kind and version.
     pub(crate) is_kind: bool,
-    fields: Vec<Field>,
+    pub(crate) fields: Vec<Field>,
 }
 
 impl Message {
@@ -47,6 +48,8 @@ pub(crate) struct Field {
     pub(crate) shape: Shape,
     /// Whether JSON leaves the field out when it is empty.
     pub(crate) drops_empty: bool,
+    /// Whether JSON shows the field also when it is empty.
+    pub(crate) shows_empty: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,8 +168,8 @@ impl Field {
     fn parse(line: &'static str, message: impl Fn(&'static str) -> Option<MessageId>) -> Option<Self> {
         let mut words = line.split(' ');
         let (number, name, shape) = (words.next()?.parse().ok()?, words.next()?, words.next()?);
-        let drops_empty = shape.ends_with('?');
-        let shape = shape.trim_end_matches('?');
+        let (drops_empty, shows_empty) = (shape.ends_with('?'), shape.ends_with('!'));
+        let shape = shape.trim_end_matches(['?', '!']);
         let (repeats, shape) = match (shape.strip_prefix("[]"), shape.strip_prefix("{}")) {
             (Some(shape), _) => (Repeats::List, shape),
             (_, Some(shape)) => (Repeats::Map, shape),
@@ -174,7 +177,7 @@ impl Field {
         };
         let shape = Shape::parse(shape, message)?;
         let go_name = words.next().map_or_else(|| capitalised(name), str::to_owned);
-        Some(Self { number, name: (name != ">").then_some(name), go_name, repeats, shape, drops_empty })
+        Some(Self { number, name: (name != ">").then_some(name), go_name, repeats, shape, drops_empty, shows_empty })
     }
 }
 

@@ -29,6 +29,41 @@ pub(crate) fn coerce(object: &mut Object) -> Result<Vec<String>, String> {
     Ok(reader.unknown)
 }
 
+/// Adds to an object of a built-in kind what Go writes though nobody has said anything about it: `status: {}`,
+/// `rules: null`. Comes after defaults, which take such fields for absent.
+pub(crate) fn complete(object: &mut Object) {
+    if let Some(id) = TABLE.kind(object.str_at("/apiVersion"), object.str_at("/kind")) {
+        complete_fields(id, &mut object.0);
+    }
+}
+
+fn complete_fields(id: MessageId, fields: &mut Map<String, Value>) {
+    for field in &TABLE.message(id).fields {
+        let Some(name) = field.name else {
+            if let Shape::Message(embedded) = field.shape {
+                complete_fields(embedded, fields);
+            }
+            continue;
+        };
+        if field.shows_empty && !fields.contains_key(name) {
+            let empty = if field.repeats == Repeats::Once { zero(field.shape) } else { Value::Null };
+            fields.insert(name.to_owned(), empty);
+        }
+        let (Shape::Message(inner), Some(value)) = (field.shape, fields.get_mut(name)) else { continue };
+        match (field.repeats, value) {
+            (Repeats::Once, Value::Object(fields)) => complete_fields(inner, fields),
+            (Repeats::List, Value::Array(items)) => {
+                items.iter_mut().filter_map(Value::as_object_mut).for_each(|item| complete_fields(inner, item));
+            }
+            (Repeats::Map, Value::Object(entries)) => {
+                let entries = entries.iter_mut().filter_map(|(_, entry)| entry.as_object_mut());
+                entries.for_each(|entry| complete_fields(inner, entry));
+            }
+            _ => {}
+        }
+    }
+}
+
 #[derive(Default)]
 struct Reader {
     unknown: Vec<String>,
@@ -92,7 +127,7 @@ impl Reader {
         if item.is_null() {
             *item = zero(shape);
         }
-        self.value(shape, item, path)
+        if item.is_null() { Ok(()) } else { self.value(shape, item, path) }
     }
 
     fn value(&mut self, shape: Shape, value: &mut Value, path: &Path<'_>) -> Result<(), String> {
@@ -187,15 +222,14 @@ fn type_of(shape: Shape) -> String {
     name.to_owned()
 }
 
-/// What Go makes of a `null` that it cannot leave out.
+/// How Go writes a value of which nobody has said anything.
 fn zero(shape: Shape) -> Value {
     match shape {
-        Shape::String | Shape::Bytes => "".into(),
+        Shape::String => "".into(),
         Shape::Bool => false.into(),
         Shape::Int32 | Shape::Int64 | Shape::Float64 | Shape::IntOrString => 0.into(),
         Shape::Quantity => "0".into(),
         Shape::Message(_) => Map::new().into(),
-        Shape::Items => Vec::<Value>::new().into(),
         _ => Value::Null,
     }
 }
@@ -317,6 +351,30 @@ mod tests {
             Some(&json!({"type": "object", "properties": {"a": {"items": {"type": "string"}}},
                 "additionalProperties": {}, "default": {"foo": 1}}))
         );
+    }
+
+    #[test]
+    fn what_go_always_writes_is_there() {
+        let completed = |value: &Value| {
+            let mut object = Object(value.as_object().cloned().unwrap());
+            complete(&mut object);
+            complete(&mut object);
+            Value::from(object.0)
+        };
+        let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "a"}});
+        let mut expected = role.clone();
+        expected["rules"] = Value::Null;
+        assert_eq!(completed(&role), expected);
+        let set = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "a"},
+            "spec": {"replicas": 0, "selector": null, "template": {"spec": {"containers": [{"name": "c"}]}}}});
+        assert_eq!(
+            completed(&set),
+            json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "a"}, "status": {"replicas": 0},
+                "spec": {"replicas": 0, "selector": null,
+                    "template": {"metadata": {}, "spec": {"containers": [{"name": "c", "resources": {}}]}}}})
+        );
+        let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget"});
+        assert_eq!(completed(&widget), widget);
     }
 
     #[test]

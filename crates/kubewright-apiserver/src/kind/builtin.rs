@@ -11,7 +11,7 @@ use super::{
     namespace::Namespaces,
     pod::Pods,
     row::{ALL_BUT_DELETE_COLLECTION, ALL_VERBS, Kind, ScalePaths, Scope, Subresource},
-    rules::{DeletionStyle, Generation, NameRule, NewStatus, Propagation, Rules, StatusMetadata},
+    rules::{DeletionStyle, Generation, NewStatus, Propagation, Rules, StatusMetadata},
     service::{self, Services},
     service_address::ServiceAddresses,
     strategy::Strategy,
@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     convert::{ByName, RenamedFields},
+    name::NameRule,
     object::Object,
 };
 
@@ -106,8 +107,10 @@ impl Row {
                 selector: Some("/spec/selector".into()),
             }));
         }
-        if self.plural == "namespaces" {
-            subresources.push(Subresource::Finalize);
+        match self.plural {
+            "namespaces" => subresources.push(Subresource::Finalize),
+            "pods" => subresources.extend([Subresource::Binding, Subresource::Eviction]),
+            _ => {}
         }
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         // Both groups of events show the same objects.
@@ -164,7 +167,7 @@ const ROWS: &[Row] = &[
     Row { columns: columns::REVISION, ..Row::namespaced("apps", "v1", "ControllerRevision", "controllerrevisions") },
     Row { short_names: &["ds"], in_all: true, has_status: true, columns: columns::DAEMON_SET, rules: || workload(defaults::daemon_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "DaemonSet", "daemonsets") },
     Row { short_names: &["deploy"], in_all: true, has_status: true, has_scale: true, columns: columns::DEPLOYMENT, rules: || Rules { generation: Generation::SpecAndAnnotations, ..workload(defaults::deployment, StatusMetadata::LabelsKept) }, ..Row::namespaced("apps", "v1", "Deployment", "deployments") },
-    Row { short_names: &["rs"], in_all: true, has_status: true, has_scale: true, field_labels: &[("status.replicas", "/status/replicas")], columns: columns::REPLICA_SET, rules: || workload(defaults::replica_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "ReplicaSet", "replicasets") },
+    Row { short_names: &["rs"], in_all: true, has_status: true, has_scale: true, columns: columns::REPLICA_SET, rules: || workload(defaults::replica_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "ReplicaSet", "replicasets") },
     Row { short_names: &["sts"], in_all: true, has_status: true, has_scale: true, columns: columns::STATEFUL_SET, rules: || workload(defaults::stateful_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "StatefulSet", "statefulsets") },
     Row { in_all: true, has_status: true, field_labels: &[("status.successful", "/status/succeeded")], columns: columns::JOB, rules: job, ..Row::namespaced("batch", "v1", "Job", "jobs") },
     Row { short_names: &["cj"], in_all: true, has_status: true, columns: columns::CRON_JOB, rules: cron_job, ..Row::namespaced("batch", "v1", "CronJob", "cronjobs") },
@@ -291,6 +294,7 @@ fn custom_resource_definition() -> Rules {
 
 const POD_LABELS: &[(&str, &str)] = &[
     ("spec.nodeName", "/spec/nodeName"),
+    ("spec.host", "/spec/nodeName"),
     ("spec.restartPolicy", "/spec/restartPolicy"),
     ("spec.schedulerName", "/spec/schedulerName"),
     ("spec.serviceAccountName", "/spec/serviceAccountName"),

@@ -6,7 +6,12 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{column::Column, strategy::Strategy};
-use crate::{convert::Converter, error::Named, storage::Prefix};
+use crate::{
+    convert::Converter,
+    error::{Named, strconv},
+    selector::FieldLabel,
+    storage::Prefix,
+};
 
 /// One resource at one version.
 #[derive(Debug, Clone)]
@@ -57,6 +62,44 @@ impl Kind {
         self.scope == Scope::Namespaced
     }
 
+    /// What a label stands for that field selectors may name.
+    ///
+    /// # Errors
+    /// What upstream says of other labels: kinds without labels of their own, and Jobs, have words of their own.
+    ///
+    /// Source: the field label conversions of kubernetes `pkg/apis`, apimachinery
+    /// `runtime.DefaultMetaV1FieldSelectorConversion`, apiextensions `conversion.crConverter.ConvertFieldLabel`.
+    pub(crate) fn field_label(&self, label: &str) -> Result<FieldLabel, String> {
+        let has_default = !self.is_custom && self.field_labels.is_empty();
+        match label {
+            "metadata.name" => return Ok(FieldLabel::text("/metadata/name")),
+            "metadata.namespace" if self.is_namespaced() || has_default => {
+                return Ok(FieldLabel::text("/metadata/namespace"));
+            }
+            _ => {}
+        }
+        match self.field_labels.iter().find(|(known, _)| known == label) {
+            Some((_, pointer)) if self.is_custom => Ok(FieldLabel::text(pointer)),
+            // A struct in Go has a value where JSON has none.
+            Some((_, pointer)) => {
+                let absent = match pointer.as_str() {
+                    "/spec/unschedulable" | "/spec/hostNetwork" => "false",
+                    "/status/succeeded" => "0",
+                    _ => "",
+                };
+                Ok(FieldLabel { pointer: pointer.clone(), absent })
+            }
+            None if has_default => {
+                let known = r#"only "metadata.name", "metadata.namespace""#;
+                Err(format!("{} is not a known field selector: {known}", strconv::quote(label)))
+            }
+            None if self.kind == "Job" && !self.is_custom => {
+                Err(format!("field label {} not supported for Job", strconv::quote(label)))
+            }
+            None => Err(format!("field label not supported: {label}")),
+        }
+    }
+
     pub(crate) fn subresource(&self, name: &str) -> Option<&Subresource> {
         self.subresources.iter().find(|subresource| subresource.name() == name)
     }
@@ -96,6 +139,10 @@ pub(crate) enum Subresource {
     Scale(ScalePaths),
     /// The only way to change a namespace's `spec.finalizers`.
     Finalize,
+    /// Gives a pod its node.
+    Binding,
+    /// Deletes a pod unless a disruption budget keeps it.
+    Eviction,
 }
 
 /// Where a kind keeps its replicas, as JSON pointers.
@@ -112,6 +159,18 @@ impl Subresource {
             Self::Status => "status",
             Self::Scale(_) => "scale",
             Self::Finalize => "finalize",
+            Self::Binding => "binding",
+            Self::Eviction => "eviction",
+        }
+    }
+
+    /// The group, version and kind of what is written to it, where that is another one than that of the resource.
+    pub(crate) fn other_kind(&self) -> Option<[&'static str; 3]> {
+        match self {
+            Self::Status | Self::Finalize => None,
+            Self::Scale(_) => Some(["autoscaling", "v1", "Scale"]),
+            Self::Binding => Some(["", "v1", "Binding"]),
+            Self::Eviction => Some(["policy", "v1", "Eviction"]),
         }
     }
 
@@ -120,6 +179,7 @@ impl Subresource {
         match self {
             Self::Status | Self::Scale(_) => &["get", "patch", "update"],
             Self::Finalize => &["update"],
+            Self::Binding | Self::Eviction => &["create"],
         }
     }
 }

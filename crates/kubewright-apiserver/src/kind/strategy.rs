@@ -42,6 +42,7 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
     /// Fills in what the client has left out. Runs on every write, before webhooks and after them.
     fn set_defaults(&self, object: &mut Object) {
         (self.rules().default)(object);
+        fields::complete(object);
     }
 
     /// Sets what only the server may set at birth, such as `status.phase`.

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::rules::NameRule;
-use crate::{error::FieldError, object::Object};
+use crate::{error::FieldError, name::NameRule, object::Object};
 
 /// Source: admissionregistration `validation.ValidateMutatingWebhookConfiguration`, `ValidateValidatingWebhookConfiguration`.
 ///

@@ -18,6 +18,8 @@ pub(crate) struct DeleteOptions {
     pub(crate) grace_period_seconds: Option<i64>,
     pub(crate) propagation: Option<Propagation>,
     pub(crate) preconditions: Preconditions,
+    /// Whether a deletion that has to wait is answered as one that is accepted, which `orphanDependents=false` asks for.
+    pub(crate) is_accepted: bool,
     /// The object is deleted without a look at it, and only if nobody can read it.
     pub(crate) ignore_read_error: bool,
 }
@@ -128,6 +130,7 @@ impl Sent {
             dry_run,
             grace_period_seconds: self.grace_period_seconds,
             propagation,
+            is_accepted: self.orphan_dependents == Some(false),
             preconditions: self.preconditions.unwrap_or_default(),
             ignore_read_error,
         })
@@ -301,6 +304,7 @@ mod tests {
             grace_period_seconds: Some(-1),
             propagation: Some(Propagation::Background),
             preconditions,
+            is_accepted: true,
             ignore_read_error: false,
         };
         assert_eq!(read, expected);

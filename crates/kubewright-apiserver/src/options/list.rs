@@ -94,10 +94,7 @@ impl ListOptions {
         let timeout = query.integer("timeoutSeconds")?.filter(|seconds| *seconds != 0);
         let limit = query.integer("limit")?;
         Ok(Self {
-            label_selector: query
-                .text("labelSelector")
-                .parse()
-                .map_err(|error| Status::bad_request(format!("unable to parse requirement: {error}")))?,
+            label_selector: query.text("labelSelector").parse().map_err(bad_selector)?,
             field_selector: query.text("fieldSelector"),
             // What is negative limits nothing.
             limit: limit.and_then(|limit| usize::try_from(limit).ok()).filter(|limit| *limit > 0),
@@ -114,6 +111,10 @@ impl ListOptions {
             send_initial_events: query.flag("sendInitialEvents"),
         })
     }
+}
+
+fn bad_selector(problem: String) -> Status {
+    Status::bad_request(problem)
 }
 
 /// Reads a resource version; `None` for none, `Some(0)` for any.

@@ -8,10 +8,10 @@ use crate::{
     error::Status,
     kind::Subresource,
     object::Object,
+    options::WriteOptions,
 };
 
 /// What is asked of all webhooks alike.
-#[derive(Debug)]
 pub(super) struct Asked<'a> {
     resource: Resource<'a>,
     operation: Operation,
@@ -19,7 +19,26 @@ pub(super) struct Asked<'a> {
     name: &'a str,
     options: Value,
     dry_run: bool,
-    scale: Option<Scale>,
+    view: Option<Box<dyn View>>,
+}
+
+/// An object of another kind, which a subresource takes.
+struct Part([&'static str; 3]);
+
+impl View for Part {
+    fn kind(&self) -> [&'static str; 3] {
+        self.0
+    }
+
+    fn show(&self, object: &Object) -> Result<Value, Status> {
+        Ok(object.0.clone().into())
+    }
+
+    fn take(&self, shown: &Value, object: &mut Object) {
+        if let Value::Object(fields) = shown {
+            object.0.clone_from(fields);
+        }
+    }
 }
 
 impl<'a> Resource<'a> {
@@ -34,11 +53,24 @@ impl<'a> Resource<'a> {
     where
         'a: 'b,
     {
-        let scale = match self.kind.subresource(&self.info.subresource) {
-            Some(Subresource::Scale(scale)) => Some(scale.clone()),
-            _ => None,
+        let subresource = self.kind.subresource(&self.info.subresource);
+        let view: Option<Box<dyn View>> = match subresource {
+            Some(Subresource::Scale(scale)) => Some(Box::new(Scale(scale.clone()))),
+            Some(other) => other.other_kind().map(|kind| Box::new(Part(kind)) as _),
+            None => None,
         };
-        Asked { resource: *self, operation, name, options, dry_run, scale: scale.map(Scale) }
+        Asked { resource: *self, operation, name, options, dry_run, view }
+    }
+
+    /// Lets webhooks change and refuse what a client has sent to a subresource that makes something.
+    pub(crate) async fn admit_part(&self, part: &mut Object, options: &WriteOptions) -> Result<(), Status> {
+        let asked =
+            self.ask(Operation::Create, &self.info.name, options.for_create(), options.dry_run);
+        if asked.is_anybody_there() {
+            asked.attributes().mutate(None, Some(part)).await?;
+            asked.attributes().validate(None, Some(part)).await?;
+        }
+        Ok(())
     }
 }
 
@@ -83,7 +115,7 @@ impl Asked<'_> {
             subresource: &info.subresource,
             dry_run: self.dry_run,
             options: &self.options,
-            view: self.scale.as_ref().map(|scale| scale as &dyn View),
+            view: self.view.as_deref(),
             context,
         }
     }

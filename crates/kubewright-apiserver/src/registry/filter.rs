@@ -22,7 +22,7 @@ pub(crate) struct Filter {
 
 impl Filter {
     pub(crate) fn read(resource: Resource<'_>, options: &ListOptions) -> Result<Self, Status> {
-        let fields = FieldSelector::parse(&options.field_selector, &resource.kind.field_labels)
+        let fields = FieldSelector::parse(&options.field_selector, |label| resource.kind.field_label(label))
             .map_err(|error| Status::bad_request(error.to_string()))?;
         let (name, namespaced) = (resource.info.name.clone(), resource.kind.is_namespaced());
         Ok(Self { name, namespaced, labels: options.label_selector.clone(), fields })

@@ -1,6 +1,7 @@
 //! What happens to an object, without HTTP: each verb in upstream's order, and what the server does on its own.
 
 mod admission;
+mod binding;
 mod bootstrap;
 mod cluster;
 mod continue_token;
@@ -8,12 +9,14 @@ mod create;
 mod definition;
 mod delete;
 mod effects;
+mod eviction;
 mod expiry;
 mod filter;
 mod list;
 mod metadata;
 mod namespace;
 mod resource;
+mod rewrite;
 mod scale;
 mod update;
 mod validation;

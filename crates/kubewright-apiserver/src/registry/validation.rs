@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::FieldError,
-    kind::{Kind, check_label_value, check_qualified_name},
+    kind::Kind,
+    name::{check_label_value, check_qualified_name},
     object::Object,
 };
 

@@ -13,27 +13,60 @@ pub(crate) struct FieldSelector(Vec<Term>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Term {
-    pointer: String,
+    label: FieldLabel,
     value: String,
     equal: bool,
 }
 
-/// The kind does not offer this label.
-#[derive(Debug, Error)]
-pub(crate) enum UnsupportedLabel {
-    /// It is not on the kind's list.
-    #[error("field label not supported: {0}")]
-    Unknown(String),
+/// What a label that selectors may name stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FieldLabel {
+    /// Where the value stands in the stored object.
+    pub(crate) pointer: String,
+    /// What an absent value is compared as.
+    pub(crate) absent: &'static str,
+}
+
+impl FieldLabel {
+    /// A label whose absent value is compared as empty text.
+    pub(crate) fn text(pointer: &str) -> Self {
+        Self { pointer: pointer.to_owned(), absent: "" }
+    }
+}
+
+/// Why a text is no field selector.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub(crate) enum FieldSelectorError {
+    /// The kind does not offer this label, in its own words.
+    #[error("{0}")]
+    Label(String),
     /// It is no `label=value`.
-    #[error("invalid selector: '{0}'; can't understand '{1}'")]
-    Malformed(String, String),
+    #[error("invalid selector: '{selector}'; can't understand '{term}'")]
+    Malformed { selector: String, term: String },
+    /// A backslash before what needs none.
+    #[error("invalid field selector: invalid escape sequence: {0}")]
+    Escape(String),
+    /// A sign that needs a backslash, as its number.
+    #[error("invalid field selector: unescaped character in value: {}", u32::from(*.0))]
+    Unescaped(char),
 }
 
 impl FieldSelector {
-    /// Parses `text` with the field labels (and their pointers) that a kind offers besides those of the metadata.
-    pub(crate) fn parse(text: &str, labels: &[(String, String)]) -> Result<Self, UnsupportedLabel> {
-        let terms = text.split(',').filter(|term| !term.trim().is_empty());
-        terms.map(|term| Term::parse(text, term, labels)).collect::<Result<_, _>>().map(Self)
+    /// Parses `text`; `resolve` says what a label stands for.
+    pub(crate) fn parse(
+        text: &str,
+        resolve: impl Fn(&str) -> Result<FieldLabel, String>,
+    ) -> Result<Self, FieldSelectorError> {
+        let mut terms = split_terms(text);
+        terms.sort_unstable();
+        let parts = terms.into_iter().filter(|term| !term.is_empty()).map(|term| split_term(text, term));
+        // All of it is understood before anything is resolved.
+        let parts = parts.collect::<Result<Vec<_>, _>>()?;
+        let terms = parts.into_iter().map(|(label, equal, value)| {
+            let label = resolve(label).map_err(FieldSelectorError::Label)?;
+            Ok(Term { label, value, equal })
+        });
+        terms.collect::<Result<_, _>>().map(Self)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -42,7 +75,7 @@ impl FieldSelector {
 
     /// The only name that can match: that of a term `metadata.name=…`.
     pub(crate) fn name(&self) -> Option<&str> {
-        let term = self.0.iter().find(|term| term.equal && term.pointer == NAME.1);
+        let term = self.0.iter().find(|term| term.equal && term.label.pointer == NAME);
         term.map(|term| term.value.as_str())
     }
 
@@ -50,7 +83,7 @@ impl FieldSelector {
         if self.is_empty() {
             return true;
         }
-        let only_metadata = self.0.iter().all(|term| term.pointer.starts_with("/metadata/"));
+        let only_metadata = self.0.iter().all(|term| term.label.pointer.starts_with("/metadata/"));
         let object = if only_metadata {
             serde_json::from_slice(document.metadata())
                 .map(|metadata: Value| Object(std::iter::once(("metadata".to_owned(), metadata)).collect()))
@@ -65,42 +98,67 @@ impl FieldSelector {
 }
 
 impl Term {
-    fn parse(whole: &str, term: &str, labels: &[(String, String)]) -> Result<Self, UnsupportedLabel> {
-        let split = [("!=", false), ("==", true), ("=", true)]
-            .into_iter()
-            .find_map(|(sign, equal)| term.split_once(sign).map(|(label, value)| (label, value, equal)));
-        let Some((label, value, equal)) = split else {
-            return Err(UnsupportedLabel::Malformed(whole.to_owned(), term.to_owned()));
-        };
-        let own = labels.iter().map(|(label, pointer)| (label.as_str(), pointer.as_str()));
-        let pointer = [NAME, NAMESPACE].into_iter().chain(own).find(|(known, _)| *known == label.trim());
-        match pointer {
-            Some((_, pointer)) => {
-                Ok(Self { pointer: pointer.to_owned(), value: value.trim().to_owned(), equal })
-            }
-            None => Err(UnsupportedLabel::Unknown(label.trim().to_owned())),
-        }
-    }
-
     fn matches(&self, object: &Object) -> bool {
-        let value = match object.at(&self.pointer) {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Bool(flag)) => flag.to_string(),
-            Some(Value::Number(number)) => number.to_string(),
-            // Field labels of booleans and numbers read as their zero value when absent, and those of strings as
-            // the empty text. Which of them a label is, shows in what it is compared with.
-            _ => match self.value.as_str() {
-                "false" | "true" => "false".to_owned(),
-                other if other.parse::<i64>().is_ok() => "0".to_owned(),
-                _ => String::new(),
-            },
+        let is = match object.at(&self.label.pointer) {
+            Some(Value::String(text)) => *text == self.value,
+            Some(value @ (Value::Bool(_) | Value::Number(_))) => value.to_string() == self.value,
+            _ => self.label.absent == self.value,
         };
-        (value == self.value) == self.equal
+        is == self.equal
     }
 }
 
-const NAME: (&str, &str) = ("metadata.name", "/metadata/name");
-const NAMESPACE: (&str, &str) = ("metadata.namespace", "/metadata/namespace");
+/// Splits at commas that have no backslash before them.
+fn split_terms(text: &str) -> Vec<&str> {
+    let (mut terms, mut start, mut is_escaped) = (Vec::new(), 0, false);
+    for (index, character) in text.char_indices() {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            ',' => {
+                terms.push(&text[start..index]);
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    terms.push(&text[start..]);
+    terms
+}
+
+/// The label, whether the value has to be equal, and the value.
+fn split_term<'a>(selector: &str, term: &'a str) -> Result<(&'a str, bool, String), FieldSelectorError> {
+    let sign = term.char_indices().find_map(|(at, _)| {
+        let signs = [("!=", false), ("==", true), ("=", true)];
+        signs.into_iter().find(|(sign, _)| term[at..].starts_with(sign)).map(|(sign, equal)| (at, sign, equal))
+    });
+    let Some((at, sign, equal)) = sign else {
+        let (selector, term) = (selector.to_owned(), term.to_owned());
+        return Err(FieldSelectorError::Malformed { selector, term });
+    };
+    Ok((&term[..at], equal, unescape(&term[at + sign.len()..])?))
+}
+
+fn unescape(value: &str) -> Result<String, FieldSelectorError> {
+    let mut plain = String::with_capacity(value.len());
+    let mut characters = value.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                Some(escaped @ ('\\' | ',' | '=')) => plain.push(escaped),
+                other => {
+                    let sequence = ['\\'].into_iter().chain(other).collect();
+                    return Err(FieldSelectorError::Escape(sequence));
+                }
+            },
+            ',' | '=' => return Err(FieldSelectorError::Unescaped(character)),
+            other => plain.push(other),
+        }
+    }
+    Ok(plain)
+}
+
+const NAME: &str = "/metadata/name";
 
 #[cfg(test)]
 mod tests {
@@ -108,33 +166,52 @@ mod tests {
 
     use super::*;
 
-    fn selector(text: &str) -> Result<FieldSelector, UnsupportedLabel> {
-        let labels = [("status.phase", "/status/phase"), ("spec.unschedulable", "/spec/unschedulable")];
-        let labels = labels.map(|(label, pointer)| (label.to_owned(), pointer.to_owned()));
-        FieldSelector::parse(text, &labels)
+    fn selector(text: &str) -> Result<FieldSelector, FieldSelectorError> {
+        FieldSelector::parse(text, |label| match label {
+            "metadata.name" | "metadata.namespace" | "status.phase" => {
+                Ok(FieldLabel::text(&format!("/{}", label.replace('.', "/"))))
+            }
+            "spec.unschedulable" => {
+                Ok(FieldLabel { pointer: "/spec/unschedulable".to_owned(), absent: "false" })
+            }
+            other => Err(format!("no {other}")),
+        })
     }
 
     #[test]
     fn selectors_match_the_fields_of_their_kind() {
-        let value = json!({"metadata": {"name": "n", "namespace": "s"}, "status": {"phase": "Running"}});
+        let value = json!({"metadata": {"name": "n", "namespace": "s"}, "status": {"phase": "a,b"}});
         let document = Object(value.as_object().cloned().unwrap()).encode().unwrap().at(1);
         for (text, expected) in [
             ("", true),
+            (",", true),
             ("metadata.name=n", true),
             ("metadata.name==n,metadata.namespace!=s", false),
-            ("status.phase=Running,metadata.name=n", true),
-            ("status.phase!=Running", false),
+            ("status.phase=a\\,b,metadata.name=n", true),
+            ("status.phase!=a\\,b", false),
             ("spec.unschedulable=false", true),
             ("spec.unschedulable=true", false),
+            ("spec.unschedulable=", false),
+            ("metadata.name= n", false),
         ] {
             assert_eq!(selector(text).unwrap().matches(&document), expected, "{text}");
         }
+        assert_eq!(selector("status.phase!=x,metadata.name=n").unwrap().name(), Some("n"));
     }
 
     #[test]
-    fn other_labels_are_refused() {
-        let error = selector("spec.foo=1").unwrap_err();
-        assert_eq!(error.to_string(), "field label not supported: spec.foo");
-        assert!(selector("metadata.name").is_err());
+    fn nonsense_is_refused_in_the_words_of_upstream() {
+        for (text, problem) in [
+            ("spec.foo=1", "no spec.foo"),
+            // In the order of the terms' texts, and not before all of them are understood.
+            ("b=1,a=1", "no a"),
+            ("b=1,x", "invalid selector: 'b=1,x'; can't understand 'x'"),
+            (" ", "invalid selector: ' '; can't understand ' '"),
+            ("metadata.name=a=b", "invalid field selector: unescaped character in value: 61"),
+            ("metadata.name=\\a", "invalid field selector: invalid escape sequence: \\a"),
+            ("metadata.name=a\\", "invalid field selector: invalid escape sequence: \\"),
+        ] {
+            assert_eq!(selector(text).unwrap_err().to_string(), problem, "{text}");
+        }
     }
 }

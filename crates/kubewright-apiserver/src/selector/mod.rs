@@ -2,8 +2,9 @@
 
 mod field;
 mod label;
+mod syntax;
 mod text;
 
-pub(crate) use field::FieldSelector;
+pub(crate) use field::{FieldLabel, FieldSelector};
 pub(crate) use label::LabelSelector;
 pub(crate) use text::selector_text;

@@ -95,6 +95,36 @@ pub(crate) fn decode_delete_options(headers: &HeaderMap, body: &[u8]) -> Result<
     typed.expect(KIND.1, KIND.0).map_err(Status::bad_request)
 }
 
+/// Decodes an object of a built-in kind that has no path of its own. What the body does not say, it is.
+///
+/// # Errors
+/// 415 for other media types, 400 for what is no object of the kind.
+pub(crate) fn decode_as(
+    api_version: &str,
+    kind: &str,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Object, Status> {
+    let mut fields = if media_type(headers) == protobuf::MEDIA_TYPE {
+        decode_message(body, api_version, kind).map_err(|error| unreadable(kind, &error, body))?
+    } else {
+        match decode_value(headers, body).map_err(|problem| problem.into_status(kind, body))? {
+            Value::Object(fields) => fields,
+            _ => return Err(unreadable(kind, &"it is no object", body)),
+        }
+    };
+    for (field, expected) in [("apiVersion", api_version), ("kind", kind)] {
+        let found = fields.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        if found.is_empty() {
+            fields.insert(field.to_owned(), expected.into());
+        } else if found != expected {
+            let text = format!("the {field} in the data ({found}) does not match the expected one ({expected})");
+            return Err(Status::bad_request(text));
+        }
+    }
+    Ok(Object(fields))
+}
+
 /// Decodes a `Scale`, which is no kind of its own.
 ///
 /// # Errors

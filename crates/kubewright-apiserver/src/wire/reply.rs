@@ -47,6 +47,14 @@ impl Reply {
         Self::Object { code, kind: kind.clone(), document }
     }
 
+    /// Says that something was made that nobody can read.
+    pub(crate) fn created() -> Self {
+        let code = StatusCode::CREATED;
+        let mut value = Status::new(code, "", "").to_value();
+        value["code"] = code.as_u16().into();
+        Self::Value { code, value }
+    }
+
     /// Writes the answer in the form that the client wants.
     pub(crate) fn render(self, accept: Accept, now: Timestamp) -> Response<Body> {
         let (code, body) = match self {
@@ -132,7 +140,7 @@ impl ListFrames {
     }
 
     fn head(&self) -> String {
-        let metadata = self.list.metadata();
+        let metadata = self.list.metadata(self.form);
         let head = match self.form {
             Form::Table(include) => return self.table(include).head(&metadata, true),
             Form::Metadata => {
@@ -188,8 +196,12 @@ impl Iterator for ListFrames {
 }
 
 impl List {
-    fn metadata(&self) -> Value {
+    fn metadata(&self, form: Form) -> Value {
         let mut metadata = json!({"resourceVersion": self.revision.to_string()});
+        // Lists that are no struct in Go say that they do not go on.
+        if self.kind.is_custom && matches!(form, Form::Object) {
+            metadata["continue"] = "".into();
+        }
         if let Some(token) = &self.continue_token {
             metadata["continue"] = token.as_str().into();
         }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{error::FieldError, kind::rules::NameRule, object::Object};
+use crate::{error::FieldError, name::NameRule, object::Object};
 
 /// Source: apiextensions `validation.validateCustomResourceConversion`.
 pub(super) fn check(object: &Object) -> Vec<FieldError> {

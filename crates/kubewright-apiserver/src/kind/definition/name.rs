@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::{
     error::FieldError,
-    kind::{definition_name, rules::NameRule},
+    kind::definition_name,
+    name::NameRule,
     object::Object,
 };
 

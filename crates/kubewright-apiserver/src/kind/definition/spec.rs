@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::FieldError,
-    kind::rules::NameRule,
+    name::NameRule,
     object::Object,
     schema::{Path, structural},
 };

@@ -1,7 +1,7 @@
 //! `CustomResourceDefinition`s: their objects go first.
 
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     clock::rfc3339,
@@ -20,6 +20,11 @@ pub(in crate::kind) struct Definitions(pub(in crate::kind) Rules);
 impl Strategy for Definitions {
     fn rules(&self) -> &Rules {
         &self.0
+    }
+
+    /// Its status says nothing before names are accepted.
+    fn prepare_for_create(&self, object: &mut Object) {
+        object.put("status", None);
     }
 
     /// Source: apiextensions `registry/customresourcedefinition.REST.Delete`.
@@ -50,11 +55,19 @@ pub(crate) fn set_condition(
     reason: &str,
     message: &str,
 ) {
-    let conditions = object.section("status").entry("conditions").or_insert_with(|| json!([]));
+    let conditions = object.section("status").entry("conditions").or_insert(Value::Null);
+    if conditions.is_null() {
+        *conditions = json!([]);
+    }
     let Some(conditions) = conditions.as_array_mut() else { return };
     let mut new = json!({
-        "type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": rfc3339(now),
+        "type": kind, "status": status, "lastTransitionTime": rfc3339(now),
     });
+    for (field, text) in [("reason", reason), ("message", message)] {
+        if !text.is_empty() {
+            new[field] = text.into();
+        }
+    }
     match conditions.iter_mut().find(|condition| condition["type"] == kind) {
         Some(present) => {
             if present["status"] == status {

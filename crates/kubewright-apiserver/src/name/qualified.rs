@@ -1,6 +1,6 @@
 //! What the keys and values of labels may look like; annotations and finalizers are named as labels are.
 
-use super::rules::NameRule;
+use super::rule::NameRule;
 
 /// What is wrong with a name that may have a domain before it, in upstream's words; empty when nothing is.
 ///
