@@ -1,4 +1,4 @@
-//! Objects of built-in kinds with fields that nobody knows, that are there twice, or that hold what they cannot.
+//! What clients are told of objects beside the answer: fields that nobody knows, that are there twice, or that hold what they cannot, and advice.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
@@ -146,4 +146,73 @@ async fn a_value_of_the_wrong_type_is_refused_whatever_the_client_wishes() {
         );
         assert_eq!((code, &answer["message"]), (400, &message.into()));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn owners_that_are_there_twice_are_dropped_with_a_warning() {
+    let (server, _client) = start();
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"});
+    let map = json!({"metadata": {"name": "a", "ownerReferences": [owner, owner]}});
+    let warning = |when: &str| {
+        as_warnings(&[&format!(
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u"
+        )])
+    };
+    let (code, warnings, made) =
+        write(&server, Method::POST, maps, "application/json", &map.to_string()).await;
+    assert_eq!((code, warnings), (201, warning("")));
+    assert_eq!(made["metadata"]["ownerReferences"], json!([owner]));
+    let path = format!("{maps}/a");
+    let (_, warnings, _) = write(&server, Method::PUT, &path, "application/json", &map.to_string()).await;
+    assert_eq!(warnings, warning(""));
+    let (_, warnings, _) =
+        write(&server, Method::PATCH, &path, "application/merge-patch+json", &map.to_string()).await;
+    assert_eq!(warnings, warning(" after mutating admission happens"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_are_warned_of_old_versions_and_of_names_that_will_surprise_them() {
+    let (server, _client) = start();
+    let version = |name: &str, deprecated: bool, warning: Option<&str>| {
+        json!({"name": name, "served": true, "storage": name == "v1", "deprecated": deprecated, "deprecationWarning": warning,
+            "schema": {"openAPIV3Schema": {"type": "object"}}})
+    };
+    let definition = json!({"metadata": {"name": "parts.example.com"}, "spec": {
+        "group": "example.com", "scope": "Cluster", "names": {"plural": "parts", "kind": "Part"},
+        "versions": [version("v1", false, None), version("v1beta1", true, None), version("v1alpha1", true, Some("too old")),
+            version("v2alpha1", false, None)],
+    }});
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    send_json(&server, Method::POST, definitions, definition).await;
+    for (version, expected) in [
+        ("v1", &[][..]),
+        ("v1beta1", &["example.com/v1beta1 Part is deprecated; use example.com/v1 Part"]),
+        ("v1alpha1", &["too old"]),
+    ] {
+        let path = format!("/apis/example.com/{version}/parts");
+        let (code, warnings, _) = write(&server, Method::GET, &path, "application/json", "").await;
+        assert_eq!((code, warnings), (200, as_warnings(expected)), "{version}");
+    }
+
+    let part = |finalizers: Value| {
+        json!({"apiVersion": "example.com/v1", "kind": "Part", "metadata": {"name": "a", "finalizers": finalizers}}).to_string()
+    };
+    let advice = "to avoid accidental conflicts with other finalizer writers";
+    let parts = "/apis/example.com/v1/parts";
+    let finalizers = part(json!(["f", "example.com", "example.com/f", "orphan"]));
+    let (_, warnings, _) = write(&server, Method::POST, parts, "application/json", &finalizers).await;
+    let expected = [
+        format!("metadata.finalizers: \"example.com\": prefer a domain-qualified finalizer name including a path (/) {advice}"),
+        format!("metadata.finalizers: \"f\": prefer a domain-qualified finalizer name {advice}"),
+    ];
+    assert_eq!(warnings, as_warnings(&expected.each_ref().map(String::as_str)));
+    let more = r#"{"metadata": {"finalizers": ["f", "example.com", "example.com/f", "orphan", "g"]}}"#;
+    let path = format!("{parts}/a");
+    let (_, warnings, _) = write(&server, Method::PATCH, &path, "application/merge-patch+json", more).await;
+    assert_eq!(warnings, as_warnings(&[&format!("metadata.finalizers: \"g\": prefer a domain-qualified finalizer name {advice}")]));
+
+    let pod = r#"{"metadata": {"name": "a.b"}, "spec": {"containers": []}}"#;
+    let (_, warnings, _) = write(&server, Method::POST, PODS, "application/json", pod).await;
+    assert!(warnings[0].starts_with("299 - \"metadata.name: this is used in the Pod's hostname"), "{warnings:?}");
 }

@@ -48,6 +48,9 @@ impl Call {
             return Err(self.no_such_method());
         }
         self.check_name(subresource.is_some())?;
+        if let Some(deprecation) = &self.kind.deprecation {
+            self.context.warnings.add(deprecation);
+        }
         self.cluster.expire(&self.kind);
         match (self.context.info.verb, subresource) {
             (Verb::Get, None | Some(Subresource::Status)) => get::get(&self).await,

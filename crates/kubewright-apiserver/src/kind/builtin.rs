@@ -143,6 +143,7 @@ impl Row {
             field_labels: self.field_labels.iter().map(|(l, p)| ((*l).to_owned(), (*p).to_owned())).collect(),
             columns: columns::build(self.columns),
             schema: None,
+            deprecation: None,
             is_custom: false,
             definition_uid: String::new(),
             retired: CancellationToken::new(),

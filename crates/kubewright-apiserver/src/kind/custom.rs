@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kube::core::Version;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -76,6 +77,30 @@ impl CustomDefinition<'_> {
             .collect()
     }
 
+    /// What clients of a version are told if it is deprecated.
+    ///
+    /// Source: apiextensions `apiserver.defaultDeprecationWarning`.
+    fn deprecation(&self, version: &Value) -> Option<String> {
+        let is_deprecated = |version: &Value| version["deprecated"] == Value::Bool(true);
+        if !is_deprecated(version) {
+            return None;
+        }
+        if let Some(own) = version["deprecationWarning"].as_str() {
+            return Some(own.to_owned());
+        }
+        let (group, kind) = (self.group(), self.0.str_at("/spec/names/kind"));
+        let name = |version: &Value| version["name"].as_str().unwrap_or_default().to_owned();
+        let priority = |name: &str| Version::parse(name).priority();
+        let newer = self.versions().iter().filter(|other| {
+            other["served"] == Value::Bool(true)
+                && !is_deprecated(other)
+                && priority(&name(other)) > priority(&name(version))
+        });
+        let newest = newer.map(name).max_by(|a, b| priority(a).cmp(&priority(b)));
+        let advice = newest.map(|newest| format!("; use {group}/{newest} {kind}")).unwrap_or_default();
+        Some(format!("{group}/{} {kind} is deprecated{advice}", name(version)))
+    }
+
     fn versions(&self) -> &[Value] {
         definition::versions(self.0)
     }
@@ -113,6 +138,7 @@ impl CustomDefinition<'_> {
             field_labels: selectable_fields(version),
             columns: columns(version),
             schema: Some(schema.definition().clone()),
+            deprecation: self.deprecation(version),
             strategy: Arc::new(CustomResources::new(schema, scale)),
             is_custom: true,
             definition_uid: self.0.uid().to_owned(),

@@ -11,7 +11,10 @@ use super::{
     scale_fields,
     strategy::{Consequence, Strategy},
 };
-use crate::{error::FieldError, object::Object};
+use crate::{
+    error::{FieldError, strconv},
+    object::Object,
+};
 
 /// The custom resources of one version of a definition.
 #[derive(Debug)]
@@ -96,6 +99,25 @@ impl Strategy for CustomResources {
         problems
     }
 
+    /// Finalizers that are new and belong to no domain.
+    ///
+    /// Source: apiextensions `customresource.generateWarningsFromObj`.
+    fn warnings(&self, new: &Object, old: Option<&Object>) -> Vec<String> {
+        let before = old.map(Object::finalizers).unwrap_or_default();
+        let mut added: Vec<_> = new.finalizers().into_iter().filter(|it| !before.contains(it)).collect();
+        added.sort_unstable();
+        added.dedup();
+        added.retain(|it| !it.contains('/') && !STANDARD_FINALIZERS.contains(it));
+        let warning = |name: &str| {
+            let path = if name.contains('.') { " including a path (/)" } else { "" };
+            format!(
+                "metadata.finalizers: {}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers",
+                strconv::quote(name)
+            )
+        };
+        added.into_iter().map(warning).collect()
+    }
+
     fn prepare_for_storage(&self, object: &mut Object) {
         self.schema.prune_for_storage(&mut object.0);
     }
@@ -108,3 +130,5 @@ impl Strategy for CustomResources {
         Consequence::Outlived
     }
 }
+
+const STANDARD_FINALIZERS: &[&str] = &["orphan", "foregroundDeletion", "kubernetes"];

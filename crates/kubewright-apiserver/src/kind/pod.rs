@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{rules::Rules, strategy::Strategy};
-use crate::object::Object;
+use crate::{name::NameRule, object::Object};
 
 /// Pods.
 #[derive(Debug)]
@@ -12,6 +12,18 @@ pub(super) struct Pods(pub(super) Rules);
 impl Strategy for Pods {
     fn rules(&self) -> &Rules {
         &self.0
+    }
+
+    /// Source: core `pod.podStrategy.WarningsOnCreate`.
+    fn warnings(&self, pod: &Object, old: Option<&Object>) -> Vec<String> {
+        let problems = if old.is_none() { NameRule::DnsLabel.check(pod.name()) } else { Vec::new() };
+        if problems.is_empty() {
+            return Vec::new();
+        }
+        let problems = problems.join(" ");
+        vec![format!(
+            "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [{problems}]"
+        )]
     }
 
     /// Only a pod that a node runs has something to stop.

@@ -44,6 +44,8 @@ pub(crate) struct Kind {
     pub(crate) columns: Vec<Column>,
     /// The schema of a custom resource as its definition gives it.
     pub(crate) schema: Option<Arc<Value>>,
+    /// What clients of this version are told if it is deprecated.
+    pub(crate) deprecation: Option<String>,
     /// Whether the row comes from a `CustomResourceDefinition`. Their lists repeat kind and version in each item.
     pub(crate) is_custom: bool,
     /// The UID of the definition that it comes from; empty for a built-in one.

@@ -60,6 +60,11 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
         (self.rules().validate)(new, old)
     }
 
+    /// What the client should be told of an object, though it is no reason to refuse it.
+    fn warnings(&self, _new: &Object, _old: Option<&Object>) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Gives an object that is about to be written what the server hands out.
     ///
     /// # Errors

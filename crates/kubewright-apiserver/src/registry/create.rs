@@ -33,10 +33,12 @@ impl Resource<'_> {
             return Err(Status::new(StatusCode::INTERNAL_SERVER_ERROR, "", text));
         }
         self.check_namespace(&mut object)?;
+        self.drop_repeated_owners(&mut object, false);
         self.admit(object.name())?;
         let asked_name = object.name().to_owned();
         let asked = self.ask(Operation::Create, &asked_name, options.for_create(), options.dry_run);
         asked.mutate(None, &mut object).await?;
+        self.drop_repeated_owners(&mut object, true);
         self.check_namespace(&mut object)?;
         metadata::before_create(cluster, kind, &mut object);
         let base = object.meta("generateName").to_owned();
@@ -51,6 +53,7 @@ impl Resource<'_> {
             let mut problems = validation::validate(kind, &object, None);
             problems.extend(kind.strategy.validate(&object, None, Part::Main));
             metadata::refuse(kind, object.name(), &problems)?;
+            self.warn(&object, None);
             asked.validate(None, &object).await?;
             // Only what gets another name when this one is taken is needed again.
             let attempted = if generated { object.clone() } else { std::mem::take(&mut object) };

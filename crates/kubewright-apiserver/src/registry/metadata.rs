@@ -20,7 +20,6 @@ pub(super) fn before_create(cluster: &Cluster, kind: &Kind, object: &mut Object)
         metadata.remove(field);
     }
     drop_empty(metadata);
-    drop_repeated_owners(metadata);
     metadata.insert("uid".into(), cluster.identity.uid().into());
     metadata.insert("creationTimestamp".into(), rfc3339(cluster.clock.now()).into());
     if kind.strategy.rules().generation != Generation::None {
@@ -44,7 +43,6 @@ pub(super) fn before_update(kind: &Kind, old: &Object, new: &mut Object, part: P
     }
     let metadata = new.metadata_mut();
     drop_empty(metadata);
-    drop_repeated_owners(metadata);
     // A client that sends none does not know them: that is no wish to lose them.
     if !metadata.contains_key("managedFields")
         && let Some(known) = old.metadata().get("managedFields")
@@ -148,17 +146,25 @@ fn drop_empty(metadata: &mut Map<String, Value>) {
     });
 }
 
-/// Source: apiserver `handlers.dedupOwnerReferencesAndAddWarning`.
-fn drop_repeated_owners(metadata: &mut Map<String, Value>) {
-    if let Some(Value::Array(references)) = metadata.get_mut("ownerReferences") {
+/// Drops owner references that are there twice. Returns whose they were.
+pub(super) fn drop_repeated_owners(object: &mut Object) -> Vec<String> {
+    let mut repeated = Vec::new();
+    if !object.metadata().contains_key("ownerReferences") {
+        return repeated;
+    }
+    if let Some(Value::Array(references)) = object.metadata_mut().get_mut("ownerReferences") {
         let mut seen = Vec::new();
         references.retain(|reference| {
-            !seen.contains(reference) && {
+            let is_new = !seen.contains(reference);
+            if is_new {
                 seen.push(reference.clone());
-                true
+            } else {
+                repeated.push(reference["uid"].as_str().unwrap_or_default().to_owned());
             }
+            is_new
         });
     }
+    repeated
 }
 
 /// Fields that a client's write cannot change.

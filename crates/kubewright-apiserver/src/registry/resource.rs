@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use http::StatusCode;
 
-use super::cluster::Cluster;
+use super::{cluster::Cluster, metadata};
 use crate::{
     context::{Context, ResourceInfo},
     error::Status,
@@ -49,6 +49,26 @@ impl Resource<'_> {
         let Some(wanted) = wanted.filter(|wanted| *wanted > store.revision()) else { return Ok(()) };
         let waited = tokio::time::timeout(FRESHNESS_TIMEOUT, store.reached(wanted)).await;
         waited.map_err(|_| Status::too_large_resource_version(wanted, store.revision()))
+    }
+
+    /// Tells the client what its kind has to say of an object that is good.
+    pub(super) fn warn(&self, new: &Object, old: Option<&Object>) {
+        let warnings = self.kind.strategy.warnings(new, old);
+        warnings.iter().for_each(|warning| self.context.warnings.add(warning));
+    }
+
+    /// Drops owner references that are there twice, and tells the client.
+    ///
+    /// Source: apiserver `handlers.dedupOwnerReferencesAndAddWarning`.
+    pub(super) fn drop_repeated_owners(&self, object: &mut Object, is_admitted: bool) {
+        let repeated = metadata::drop_repeated_owners(object);
+        if !repeated.is_empty() {
+            let when = if is_admitted { " after mutating admission happens" } else { "" };
+            let uids = repeated.join(", ");
+            self.context.warnings.add(&format!(
+                ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {uids}"
+            ));
+        }
     }
 
     /// The namespace in the object is that of the path, or not given.

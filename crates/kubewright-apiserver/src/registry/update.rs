@@ -60,13 +60,18 @@ impl Resource<'_> {
             let old = kind.read(&current).await?;
             let mut new = change(Some(&old))?;
             self.check_place(&mut new)?;
+            if missing == Missing::Create {
+                self.drop_repeated_owners(&mut new, false);
+            }
             asked.mutate(Some(&old), &mut new).await?;
+            self.drop_repeated_owners(&mut new, true);
             self.check_place(&mut new)?;
             self.check_version(&old, &new)?;
             metadata::before_update(kind, &old, &mut new, part);
             let mut problems = validation::validate(kind, &new, Some(&old));
             problems.extend(kind.strategy.validate(&new, Some(&old), part));
             metadata::refuse(kind, new.name(), &problems)?;
+            self.warn(&new, Some(&old));
             asked.validate(Some(&old), &new).await?;
             let reservation = kind.strategy.reserve(kind, Some(&old), &mut new)?;
             let last = is_released(kind, &new).then(|| new.clone());
