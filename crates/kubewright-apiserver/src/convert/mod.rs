@@ -1,6 +1,7 @@
 //! The versions of one resource: from the one in which objects are kept to the one in which they are shown, and back.
 
 mod by_name;
+mod by_rule;
 mod fields;
 
 use std::fmt;
@@ -8,6 +9,7 @@ use std::fmt;
 use futures::future::BoxFuture;
 
 pub(crate) use by_name::ByName;
+pub(crate) use by_rule::ByRule;
 pub(crate) use fields::RenamedFields;
 
 use crate::{error::Status, object::Object};

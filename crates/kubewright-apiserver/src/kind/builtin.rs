@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    columns, defaults,
+    autoscaler, columns, defaults,
     definition::{self, Definitions},
     event::Events,
     namespace::Namespaces,
@@ -20,7 +20,7 @@ use super::{
     webhook_validation,
 };
 use crate::{
-    convert::{ByName, RenamedFields},
+    convert::{ByName, ByRule, Converter, RenamedFields},
     name::NameRule,
     object::Object,
 };
@@ -47,6 +47,15 @@ struct Row {
     columns: columns::Columns,
     rules: fn() -> Rules,
     strategy: fn(Rules) -> Arc<dyn Strategy>,
+    /// How the objects that another row keeps become those of this one; `None` where the row keeps its own.
+    other: Option<Other>,
+}
+
+/// A resource of the same objects in another version or group.
+struct Other {
+    group: &'static str,
+    version: &'static str,
+    converter: fn() -> Arc<dyn Converter>,
 }
 
 impl Row {
@@ -71,6 +80,7 @@ impl Row {
             columns: &[],
             rules: Rules::default,
             strategy: |rules| Arc::new(rules),
+            other: None,
         }
     }
 
@@ -113,8 +123,8 @@ impl Row {
             _ => {}
         }
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        // Both groups of events show the same objects.
-        let is_second_shape = self.group == "events.k8s.io";
+        let keeper = |other: &Other| (other.group, other.version);
+        let (group, version) = self.other.as_ref().map_or((self.group, self.version), keeper);
         Kind {
             group: self.group.into(),
             version: self.version.into(),
@@ -127,17 +137,9 @@ impl Row {
             scope: self.scope,
             verbs: self.verbs,
             subresources,
-            prefix: format!("{}/{}", if is_second_shape { "" } else { self.group }, self.plural).into(),
-            kept_as: if is_second_shape || self.group.is_empty() {
-                self.version.into()
-            } else {
-                format!("{}/{}", self.group, self.version)
-            },
-            converter: if is_second_shape {
-                Arc::new(RenamedFields { first: "v1", names: EVENT_FIELDS })
-            } else {
-                Arc::new(ByName)
-            },
+            prefix: format!("{group}/{}", self.plural).into(),
+            kept_as: if group.is_empty() { version.into() } else { format!("{group}/{version}") },
+            converter: self.other.as_ref().map_or_else(|| Arc::new(ByName) as _, |other| (other.converter)()),
             strategy: (self.strategy)((self.rules)()),
             registry_path: self.registry_path().into(),
             field_labels: self.field_labels.iter().map(|(l, p)| ((*l).to_owned(), (*p).to_owned())).collect(),
@@ -170,9 +172,11 @@ const ROWS: &[Row] = &[
     Row { short_names: &["deploy"], in_all: true, has_status: true, has_scale: true, columns: columns::DEPLOYMENT, rules: || Rules { generation: Generation::SpecAndAnnotations, ..workload(defaults::deployment, StatusMetadata::LabelsKept) }, ..Row::namespaced("apps", "v1", "Deployment", "deployments") },
     Row { short_names: &["rs"], in_all: true, has_status: true, has_scale: true, columns: columns::REPLICA_SET, rules: || workload(defaults::replica_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "ReplicaSet", "replicasets") },
     Row { short_names: &["sts"], in_all: true, has_status: true, has_scale: true, columns: columns::STATEFUL_SET, rules: || workload(defaults::stateful_set, StatusMetadata::Written), ..Row::namespaced("apps", "v1", "StatefulSet", "statefulsets") },
+    Row { short_names: &["hpa"], in_all: true, has_status: true, columns: columns::AUTOSCALER, rules: || autoscaler(autoscaler::default_v2), ..Row::namespaced("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers") },
+    Row { short_names: &["hpa"], in_all: true, has_status: true, columns: columns::AUTOSCALER_1, rules: || autoscaler(autoscaler::default_v1), other: Some(AUTOSCALERS), ..Row::namespaced("autoscaling", "v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers") },
     Row { in_all: true, has_status: true, field_labels: &[("status.successful", "/status/succeeded")], columns: columns::JOB, rules: job, ..Row::namespaced("batch", "v1", "Job", "jobs") },
     Row { short_names: &["cj"], in_all: true, has_status: true, columns: columns::CRON_JOB, rules: cron_job, ..Row::namespaced("batch", "v1", "CronJob", "cronjobs") },
-    Row { short_names: &["ev"], field_labels: EVENT_LABELS_2, columns: columns::EVENT, rules: event, strategy: |rules| Arc::new(Events(rules)), ..Row::namespaced("events.k8s.io", "v1", "Event", "events") },
+    Row { short_names: &["ev"], field_labels: EVENT_LABELS_2, columns: columns::EVENT, rules: event, strategy: |rules| Arc::new(Events(rules)), other: Some(EVENTS), ..Row::namespaced("events.k8s.io", "v1", "Event", "events") },
     Row { columns: columns::LEASE, rules: || Rules { create_on_update: true, unconditional_update: false, any_finalizer: true, ..Rules::default() }, ..Row::namespaced("coordination.k8s.io", "v1", "Lease", "leases") },
     Row { short_names: &["ing"], has_status: true, columns: columns::INGRESS, rules: || spec_kind(|_| {}), ..Row::namespaced("networking.k8s.io", "v1", "Ingress", "ingresses") },
     Row { columns: columns::INGRESS_CLASS, rules: || spec_kind(|_| {}), ..Row::cluster("networking.k8s.io", "v1", "IngressClass", "ingressclasses") },
@@ -188,6 +192,26 @@ const ROWS: &[Row] = &[
     Row { columns: columns::WEBHOOK_CONFIGURATION, rules: || webhook_configuration(defaults::validating_webhook_configuration), ..Row::cluster("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations") },
     Row { short_names: &["crd", "crds"], has_status: true, columns: columns::DEFINITION, rules: custom_resource_definition, strategy: |rules| Arc::new(Definitions(rules)), ..Row::cluster("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions") },
 ];
+
+/// Both groups of events show the same objects.
+const EVENTS: Other = Other {
+    group: "",
+    version: "v1",
+    converter: || Arc::new(RenamedFields { first: "v1", names: EVENT_FIELDS }),
+};
+
+const AUTOSCALERS: Other = Other {
+    group: "autoscaling",
+    version: "v2",
+    converter: || {
+        let (to_first, from_first) = (autoscaler::to_v1, autoscaler::from_v1);
+        Arc::new(ByRule { first: "autoscaling/v1", to_first, from_first })
+    },
+};
+
+fn autoscaler(default: fn(&mut Object)) -> Rules {
+    Rules { generation: Generation::Spec, default, validate: autoscaler::validate, ..Rules::default() }
+}
 
 fn event() -> Rules {
     Rules { create_on_update: true, propagation: None, ..Rules::default() }
@@ -346,23 +370,23 @@ mod tests {
     fn no_resource_stands_in_the_table_twice() {
         let mut seen = HashSet::new();
         for kind in kinds() {
-            assert!(seen.insert((kind.group.clone(), kind.plural.clone())), "{}", kind.qualified_resource());
+            let identity = (kind.group.clone(), kind.version.clone(), kind.plural.clone());
+            assert!(seen.insert(identity), "{}", kind.qualified_resource());
             assert_eq!(kind.columns.iter().filter(|column| column.name == "Name").count(), 1);
         }
         assert_eq!(seen.len(), ROWS.len());
     }
 
     #[test]
-    fn only_the_two_shapes_of_events_share_their_objects() {
+    fn rows_that_share_their_objects_keep_them_alike() {
         let kinds = kinds();
+        let mut shared = Vec::new();
         for (index, kind) in kinds.iter().enumerate() {
-            for other in &kinds[index + 1..] {
-                assert!(
-                    kind.prefix != other.prefix || kind.kind == "Event",
-                    "{}",
-                    other.qualified_resource()
-                );
+            for other in kinds[index + 1..].iter().filter(|other| kind.prefix == other.prefix) {
+                assert_eq!(kind.kept_as, other.kept_as, "{}", other.qualified_resource());
+                shared.push(other.kind.as_str());
             }
         }
+        assert_eq!(shared, ["Event", "HorizontalPodAutoscaler"]);
     }
 }

@@ -493,6 +493,71 @@ pub(super) const DISRUPTION_BUDGET: Columns = &[
     ("Allowed Disruptions", "integer", 0, Of(|o| number(o, "/status/disruptionsAllowed").into())),
 ];
 
+pub(super) const AUTOSCALER: Columns = &[
+    ("Reference", "string", 0, Of(scale_target)),
+    ("Targets", "string", 0, Of(|o| metrics(items(o, "/spec/metrics"), items(o, "/status/currentMetrics")).into())),
+    ("MinPods", "string", 0, Of(|o| any(o, "/spec/minReplicas", "<unset>"))),
+    ("MaxPods", "string", 0, Of(|o| number(o, "/spec/maxReplicas").into())),
+    ("Replicas", "string", 0, Of(|o| number(o, "/status/currentReplicas").into())),
+];
+
+/// The same, of the version that knows one metric.
+pub(super) const AUTOSCALER_1: Columns = &[
+    ("Reference", "string", 0, Of(scale_target)),
+    (
+        "Targets",
+        "string",
+        0,
+        Of(|o| {
+            let share = |pointer: &str, none: &str| {
+                o.at(pointer).map_or_else(|| none.to_owned(), |percent| format!("{percent}%"))
+            };
+            let current = share("/status/currentCPUUtilizationPercentage", UNKNOWN);
+            format!("cpu: {current}/{}", share("/spec/targetCPUUtilizationPercentage", "<auto>")).into()
+        }),
+    ),
+    ("MinPods", "string", 0, Of(|o| any(o, "/spec/minReplicas", "<unset>"))),
+    ("MaxPods", "string", 0, Of(|o| number(o, "/spec/maxReplicas").into())),
+    ("Replicas", "string", 0, Of(|o| number(o, "/status/currentReplicas").into())),
+];
+
+fn scale_target(object: &Object) -> Value {
+    format!("{}/{}", object.str_at("/spec/scaleTargetRef/kind"), object.str_at("/spec/scaleTargetRef/name")).into()
+}
+
+/// Source: kubernetes `pkg/printers/internalversion.formatHPAMetrics`.
+fn metrics(wanted: &[Value], current: &[Value]) -> String {
+    if wanted.is_empty() {
+        return NONE.to_owned();
+    }
+    let shown = wanted.iter().enumerate().take(2).map(|(index, metric)| {
+        let word = metric["type"].as_str().unwrap_or_default();
+        let source = match word {
+            "ContainerResource" => "containerResource".to_owned(),
+            other => other.to_lowercase(),
+        };
+        let (target, found) = (&metric[&source]["target"], &current.get(index).unwrap_or(&Value::Null)[&source]["current"]);
+        let show = |from: &Value, none: &str| {
+            let percent = from["averageUtilization"].as_i64().map(|percent| format!("{percent}%"));
+            let text = |field: &str| from[field].as_str().map(str::to_owned);
+            let amount = text("averageValue").or(percent).or_else(|| text("value"));
+            amount.unwrap_or_else(|| none.to_owned())
+        };
+        let name = match word {
+            "Resource" | "ContainerResource" => format!("{}: ", metric[&source]["name"].as_str().unwrap_or_default()),
+            _ => String::new(),
+        };
+        let is_average = matches!(word, "Object" | "External") && target["averageValue"].is_string();
+        let average = if is_average { " (avg)" } else { "" };
+        format!("{name}{}/{}{average}", show(found, UNKNOWN), show(target, "<auto>"))
+    });
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match wanted.len() {
+        0..=2 => shown,
+        all => format!("{shown} + {} more...", all - 2),
+    }
+}
+
 pub(super) const INGRESS: Columns = &[
     ("Class", "string", 0, Of(|o| or(text(o, "/spec/ingressClassName"), NONE))),
     (

@@ -4,6 +4,7 @@
 //! which ways a resource differs is asked of its [strategy](strategy::Strategy); nobody outside this room asks which one it is.
 
 mod age;
+mod autoscaler;
 mod builtin;
 mod column;
 mod columns;
