@@ -53,13 +53,15 @@ impl Call {
         }
         self.cluster.expire(&self.kind);
         match (self.context.info.verb, subresource) {
-            (Verb::Get, None | Some(Subresource::Status)) => get::get(&self).await,
+            (Verb::Get, None | Some(Subresource::Status | Subresource::Approval)) => get::get(&self).await,
             (Verb::List, None) => list::list(&self).await,
             (Verb::Watch, None) => watch::watch(self).await,
             (Verb::Create, None) => create::create(&self).await,
             (Verb::Update, None) => update::update(&self, Part::Main).await,
             (Verb::Update, Some(Subresource::Status)) => update::update(&self, Part::Status).await,
             (Verb::Update, Some(Subresource::Finalize)) => update::update(&self, Part::Finalize).await,
+            (Verb::Update, Some(Subresource::Approval)) => update::update(&self, Part::Approval).await,
+            (Verb::Patch, Some(Subresource::Approval)) => patch::patch(&self, Part::Approval).await,
             (Verb::Patch, None) => patch::patch(&self, Part::Main).await,
             (Verb::Patch, Some(Subresource::Status)) => patch::patch(&self, Part::Status).await,
             (Verb::Delete, None) => delete::delete(&self).await,

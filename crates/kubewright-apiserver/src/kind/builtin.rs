@@ -14,6 +14,7 @@ use super::{
     rules::{DeletionStyle, Generation, NewStatus, Propagation, Rules, StatusMetadata},
     service::{self, Services},
     service_address::ServiceAddresses,
+    signing_request::SigningRequests,
     strategy::Strategy,
     validation,
     versions::EVENT_FIELDS,
@@ -119,6 +120,7 @@ impl Row {
         }
         match self.plural {
             "namespaces" => subresources.push(Subresource::Finalize),
+            "certificatesigningrequests" => subresources.push(Subresource::Approval),
             "pods" => subresources.extend([Subresource::Binding, Subresource::Eviction]),
             _ => {}
         }
@@ -178,6 +180,7 @@ const ROWS: &[Row] = &[
     Row { short_names: &["cj"], in_all: true, has_status: true, columns: columns::CRON_JOB, rules: cron_job, ..Row::namespaced("batch", "v1", "CronJob", "cronjobs") },
     Row { short_names: &["ev"], field_labels: EVENT_LABELS_2, columns: columns::EVENT, rules: event, strategy: |rules| Arc::new(Events(rules)), other: Some(EVENTS), ..Row::namespaced("events.k8s.io", "v1", "Event", "events") },
     Row { columns: columns::LEASE, rules: || Rules { create_on_update: true, unconditional_update: false, any_finalizer: true, ..Rules::default() }, ..Row::namespaced("coordination.k8s.io", "v1", "Lease", "leases") },
+    Row { short_names: &["csr"], has_status: true, field_labels: &[("spec.signerName", "/spec/signerName")], columns: columns::SIGNING_REQUEST, rules: || Rules { name_rule: NameRule::PathSegment, ..Rules::default() }, strategy: |rules| Arc::new(SigningRequests(rules)), ..Row::cluster("certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests") },
     Row { short_names: &["ing"], has_status: true, columns: columns::INGRESS, rules: || spec_kind(|_| {}), ..Row::namespaced("networking.k8s.io", "v1", "Ingress", "ingresses") },
     Row { columns: columns::INGRESS_CLASS, rules: || spec_kind(|_| {}), ..Row::cluster("networking.k8s.io", "v1", "IngressClass", "ingressclasses") },
     Row { short_names: &["netpol"], columns: columns::NETWORK_POLICY, rules: || spec_kind(defaults::network_policy), ..Row::namespaced("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies") },

@@ -493,6 +493,41 @@ pub(super) const DISRUPTION_BUDGET: Columns = &[
     ("Allowed Disruptions", "integer", 0, Of(|o| number(o, "/status/disruptionsAllowed").into())),
 ];
 
+pub(super) const SIGNING_REQUEST: Columns = &[
+    (AGE, "string", 0, Of(|_| Value::Null)),
+    ("SignerName", "string", 0, Of(|o| or(text(o, "/spec/signerName"), NONE))),
+    ("Requestor", "string", 0, Of(|o| text(o, "/spec/username"))),
+    (
+        "RequestedDuration",
+        "string",
+        0,
+        Of(|o| match o.at("/spec/expirationSeconds").and_then(Value::as_i64) {
+            Some(seconds) => human_duration(seconds).into(),
+            None => NONE.into(),
+        }),
+    ),
+    ("Condition", "string", 0, Of(signing_condition)),
+];
+
+/// Source: kubernetes `pkg/printers/internalversion.extractCSRStatus`.
+fn signing_condition(object: &Object) -> Value {
+    let has = |kind: &str| items(object, "/status/conditions").iter().any(|it| it["type"] == kind);
+    let mut words = vec![if has("Denied") {
+        "Denied"
+    } else if has("Approved") {
+        "Approved"
+    } else {
+        "Pending"
+    }];
+    if has("Failed") {
+        words.push("Failed");
+    }
+    if !object.str_at("/status/certificate").is_empty() {
+        words.push("Issued");
+    }
+    words.join(",").into()
+}
+
 pub(super) const AUTOSCALER: Columns = &[
     ("Reference", "string", 0, Of(scale_target)),
     ("Targets", "string", 0, Of(|o| metrics(items(o, "/spec/metrics"), items(o, "/status/currentMetrics")).into())),

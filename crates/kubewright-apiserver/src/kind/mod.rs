@@ -24,6 +24,7 @@ mod scale_fields;
 mod served;
 mod service;
 mod service_address;
+mod signing_request;
 mod strategy;
 mod validation;
 mod versions;

@@ -141,6 +141,8 @@ pub(crate) enum Subresource {
     Scale(ScalePaths),
     /// The only way to change a namespace's `spec.finalizers`.
     Finalize,
+    /// Says whether a request for a certificate is granted.
+    Approval,
     /// Gives a pod its node.
     Binding,
     /// Deletes a pod unless a disruption budget keeps it.
@@ -161,6 +163,7 @@ impl Subresource {
             Self::Status => "status",
             Self::Scale(_) => "scale",
             Self::Finalize => "finalize",
+            Self::Approval => "approval",
             Self::Binding => "binding",
             Self::Eviction => "eviction",
         }
@@ -169,7 +172,7 @@ impl Subresource {
     /// The group, version and kind of what is written to it, where that is another one than that of the resource.
     pub(crate) fn other_kind(&self) -> Option<[&'static str; 3]> {
         match self {
-            Self::Status | Self::Finalize => None,
+            Self::Status | Self::Finalize | Self::Approval => None,
             Self::Scale(_) => Some(["autoscaling", "v1", "Scale"]),
             Self::Binding => Some(["", "v1", "Binding"]),
             Self::Eviction => Some(["policy", "v1", "Eviction"]),
@@ -179,7 +182,7 @@ impl Subresource {
     /// What clients may do with it.
     pub(crate) fn verbs(&self) -> &'static [&'static str] {
         match self {
-            Self::Status | Self::Scale(_) => &["get", "patch", "update"],
+            Self::Status | Self::Scale(_) | Self::Approval => &["get", "patch", "update"],
             Self::Finalize => &["update"],
             Self::Binding | Self::Eviction => &["create"],
         }

@@ -86,6 +86,8 @@ pub(crate) enum Part {
     Status,
     /// A namespace's `spec.finalizers`.
     Finalize,
+    /// The conditions by which a request for a certificate is approved or denied.
+    Approval,
 }
 
 /// What becomes of the status that a create brings.

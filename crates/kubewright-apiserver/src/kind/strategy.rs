@@ -3,6 +3,7 @@
 use std::{fmt, time::Duration};
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::{
     reservation::Reservation,
@@ -54,6 +55,9 @@ pub(crate) trait Strategy: fmt::Debug + Send + Sync {
     fn prepare_for_update(&self, new: &mut Object, old: &Object, _: Part) {
         (self.rules().prepare_for_update)(new, old);
     }
+
+    /// Notes who has made an object, and when something in it has changed.
+    fn stamp(&self, _new: &mut Object, _old: Option<&Object>, _now: Timestamp, _user: &dyn Fn() -> Value) {}
 
     /// Checks a new object, with the one it replaces if there is one.
     fn validate(&self, new: &Object, old: Option<&Object>, _: Part) -> Vec<FieldError> {

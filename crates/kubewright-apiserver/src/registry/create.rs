@@ -41,6 +41,7 @@ impl Resource<'_> {
         self.drop_repeated_owners(&mut object, true);
         self.check_namespace(&mut object)?;
         metadata::before_create(cluster, kind, &mut object);
+        self.stamp(&mut object, None);
         let base = object.meta("generateName").to_owned();
         let generated = object.name().is_empty() && !base.is_empty();
         for attempt in 1..=MAX_NAME_ATTEMPTS {

@@ -89,7 +89,7 @@ pub(super) fn mark_deleted(object: &mut Object, now: Timestamp, grace: Option<i6
 fn restore_all_but(part: Part, kind: &Kind, old: &Object, new: &mut Object) {
     let own = match part {
         Part::Finalize => "spec",
-        Part::Main | Part::Status => "status",
+        Part::Main | Part::Status | Part::Approval => "status",
     };
     let mut restored = old.clone();
     restored.put(own, new.0.get(own).cloned());

@@ -51,6 +51,12 @@ impl Resource<'_> {
         waited.map_err(|_| Status::too_large_resource_version(wanted, store.revision()))
     }
 
+    /// Lets the kind note who writes, and when.
+    pub(super) fn stamp(&self, new: &mut Object, old: Option<&Object>) {
+        let now = self.cluster.clock.now();
+        self.kind.strategy.stamp(new, old, now, &|| self.context.user.to_value());
+    }
+
     /// Tells the client what its kind has to say of an object that is good.
     pub(super) fn warn(&self, new: &Object, old: Option<&Object>) {
         let warnings = self.kind.strategy.warnings(new, old);

@@ -68,6 +68,7 @@ impl Resource<'_> {
             self.check_place(&mut new)?;
             self.check_version(&old, &new)?;
             metadata::before_update(kind, &old, &mut new, part);
+            self.stamp(&mut new, Some(&old));
             let mut problems = validation::validate(kind, &new, Some(&old));
             problems.extend(kind.strategy.validate(&new, Some(&old), part));
             metadata::refuse(kind, new.name(), &problems)?;
