@@ -60,6 +60,7 @@ mod registry;
 mod schema;
 mod selector;
 mod server;
+mod service_tokens;
 mod storage;
 mod wire;
 

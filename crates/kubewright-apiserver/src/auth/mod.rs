@@ -10,4 +10,4 @@ pub(crate) use authorizer::forbidden;
 pub use authorizer::{AlwaysAllow, Authorizer, Decision};
 pub(crate) use recording::Recordings;
 pub use recording::{RecordedRequest, RequestRecorder};
-pub(crate) use token::BearerToken;
+pub(crate) use token::{BearerToken, TokenReader, TokenUser};

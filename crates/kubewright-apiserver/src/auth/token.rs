@@ -1,5 +1,7 @@
 //! Bearer tokens.
 
+use std::fmt;
+
 use http::header;
 
 use super::authenticator::{Authenticator, Credentials};
@@ -11,21 +13,41 @@ pub(crate) struct BearerToken(pub(crate) String);
 
 impl Authenticator for BearerToken {
     fn authenticate(&self, credentials: &Credentials<'_>) -> Result<Option<UserInfo>, Status> {
-        let given = credentials.headers.get(header::AUTHORIZATION);
-        let given = given.and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let token = given.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        match token {
-            Some((_, token)) if same(token.trim(), &self.0) => Ok(Some(UserInfo::admin())),
+        match bearer(credentials) {
+            Some(token) if same(token, &self.0) => Ok(Some(UserInfo::admin())),
             Some(_) => Err(Status::unauthorized()),
             None => Ok(None),
         }
     }
 }
 
-impl std::fmt::Debug for BearerToken {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for BearerToken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("BearerToken")
     }
+}
+
+/// Somebody who knows whose tokens are.
+pub(crate) trait TokenReader: fmt::Debug + Send + Sync {
+    /// Whose token it is; `None` for a token of somebody else, which another authenticator may know.
+    fn user(&self, token: &str) -> Option<UserInfo>;
+}
+
+/// Knows tokens by asking somebody.
+#[derive(Debug)]
+pub(crate) struct TokenUser<R>(pub(crate) R);
+
+impl<R: TokenReader> Authenticator for TokenUser<R> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Result<Option<UserInfo>, Status> {
+        Ok(bearer(credentials).and_then(|token| self.0.user(token)))
+    }
+}
+
+/// The token in the header.
+fn bearer<'a>(credentials: &Credentials<'a>) -> Option<&'a str> {
+    let given = credentials.headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = given.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// Compares in a time that does not depend on where the texts differ.

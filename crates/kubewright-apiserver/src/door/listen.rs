@@ -26,7 +26,7 @@ use super::{
     service::{ApiService, DoorOptions},
     shared::Shared,
 };
-use crate::auth::{Authenticator, BearerToken, Everybody, KnownCertificate};
+use crate::auth::{Authenticator, BearerToken, Everybody, KnownCertificate, TokenUser};
 
 /// How [`ApiServer::listen`](crate::ApiServer::listen) listens.
 #[derive(Debug, Clone)]
@@ -132,7 +132,8 @@ impl Listener {
         let needs_token = options.transport == Transport::Tls || options.token.is_some();
         let token = options.token.map_or_else(random_token, Ok).map_err(ListenError::Token)?;
         let authenticators: Vec<Box<dyn Authenticator>> = if needs_token {
-            vec![Box::new(KnownCertificate), Box::new(BearerToken(token.clone()))]
+            let of_accounts = TokenUser(shared.cluster.clone());
+            vec![Box::new(KnownCertificate), Box::new(of_accounts), Box::new(BearerToken(token.clone()))]
         } else {
             vec![Box::new(Everybody)]
         };

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use crate::{
-    auth::{Authorizer, Recordings},
+    auth::{Authorizer, Recordings, TokenReader},
+    context::UserInfo,
     fault::Faults,
     registry::Cluster,
 };
@@ -19,4 +20,10 @@ pub(crate) struct Shared {
     pub(crate) faults: Faults,
     /// The certificate, in PEM, of the CA of the last door that was opened; empty before.
     pub(crate) root_certificate: watch::Sender<String>,
+}
+
+impl TokenReader for Arc<Cluster> {
+    fn user(&self, token: &str) -> Option<UserInfo> {
+        self.token_user(token)
+    }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use super::{binding, create, delete, delete_collection, eviction, get, list, patch, scale, update, watch};
+use super::{binding, create, delete, delete_collection, eviction, get, list, patch, scale, service_token, update, watch};
 use crate::{
     context::{Context, ResourceInfo, Verb},
     error::Status,
@@ -67,6 +67,7 @@ impl Call {
             (Verb::Delete, None) => delete::delete(&self).await,
             (Verb::DeleteCollection, None) => delete_collection::delete_collection(&self).await,
             (Verb::Create, Some(Subresource::Binding)) => binding::create(&self).await,
+            (Verb::Create, Some(Subresource::Token)) => service_token::create(&self).await,
             (Verb::Create, Some(Subresource::Eviction)) => eviction::create(&self).await,
             (Verb::Get, Some(Subresource::Scale(paths))) => scale::get(&self, paths).await,
             (Verb::Update, Some(Subresource::Scale(paths))) => scale::update(&self, paths).await,

@@ -37,7 +37,7 @@ pub(super) fn whole(call: &Call, options: &WriteOptions) -> Result<Object, Statu
 /// Decodes the body as what a subresource takes, which is an object of another built-in kind, of the same name.
 ///
 /// # Errors
-/// As [`whole`]; 400 for another name than that of the path.
+/// As [`whole`]; 400 for another name than that of the path, unless that is looked at later.
 pub(super) fn part(call: &Call, part: &Subresource, options: &WriteOptions) -> Result<Object, Status> {
     let [group, version, name] = part.other_kind().ok_or_else(Status::method_not_allowed)?;
     let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
@@ -54,7 +54,7 @@ pub(super) fn part(call: &Call, part: &Subresource, options: &WriteOptions) -> R
         }
     };
     judge(call, options, problems, refused)?;
-    if object.name() != call.info.name {
+    if object.name() != call.info.name && *part != Subresource::Token {
         return Err(Status::bad_request(format!("name in URL does not match name in {name} object")));
     }
     Ok(object)

@@ -11,6 +11,7 @@ mod get;
 mod list;
 mod patch;
 mod scale;
+mod service_token;
 mod update;
 mod watch;
 

@@ -120,6 +120,7 @@ impl Row {
         }
         match self.plural {
             "namespaces" => subresources.push(Subresource::Finalize),
+            "serviceaccounts" => subresources.push(Subresource::Token),
             "certificatesigningrequests" => subresources.push(Subresource::Approval),
             "pods" => subresources.extend([Subresource::Binding, Subresource::Eviction]),
             _ => {}

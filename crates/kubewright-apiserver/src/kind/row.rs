@@ -147,6 +147,8 @@ pub(crate) enum Subresource {
     Binding,
     /// Deletes a pod unless a disruption budget keeps it.
     Eviction,
+    /// Makes a token for a service account.
+    Token,
 }
 
 /// Where a kind keeps its replicas, as JSON pointers.
@@ -166,6 +168,7 @@ impl Subresource {
             Self::Approval => "approval",
             Self::Binding => "binding",
             Self::Eviction => "eviction",
+            Self::Token => "token",
         }
     }
 
@@ -176,6 +179,7 @@ impl Subresource {
             Self::Scale(_) => Some(["autoscaling", "v1", "Scale"]),
             Self::Binding => Some(["", "v1", "Binding"]),
             Self::Eviction => Some(["policy", "v1", "Eviction"]),
+            Self::Token => Some(["authentication.k8s.io", "v1", "TokenRequest"]),
         }
     }
 
@@ -184,7 +188,7 @@ impl Subresource {
         match self {
             Self::Status | Self::Scale(_) | Self::Approval => &["get", "patch", "update"],
             Self::Finalize => &["update"],
-            Self::Binding | Self::Eviction => &["create"],
+            Self::Binding | Self::Eviction | Self::Token => &["create"],
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     clock::Clock,
     identity::Identity,
     kind::{Kind, Kinds, Served},
+    service_tokens::ServiceTokens,
     storage::{Limits, Store},
 };
 
@@ -22,6 +23,7 @@ pub(crate) struct Cluster {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) identity: Arc<Identity>,
     pub(crate) bookmark_interval: Duration,
+    pub(super) service_tokens: ServiceTokens,
     pub(super) settling: Settling,
     pub(super) expiry: Expiry,
 }
@@ -48,6 +50,7 @@ impl Cluster {
             clock,
             identity,
             bookmark_interval,
+            service_tokens: ServiceTokens::default(),
             settling: Settling::default(),
             expiry: Expiry::default(),
         };

@@ -18,6 +18,7 @@ mod namespace;
 mod resource;
 mod rewrite;
 mod scale;
+mod service_token;
 mod update;
 mod validation;
 mod watch;
