@@ -6,7 +6,7 @@ use http::{HeaderMap, Method, header};
 use percent_encoding::percent_decode_str;
 
 use super::query::Query;
-use crate::error::Named;
+use crate::error::{Named, strconv};
 
 /// What a request asks for, read from its method, path and query.
 ///
@@ -116,6 +116,25 @@ impl RequestInfo {
         self
     }
 
+    /// Who is said to manage the fields that a write changes: the manager that it names, or else the program that asks,
+    /// which is its `User-Agent` up to the first slash, without what cannot be printed, in 128 bytes at most.
+    ///
+    /// Source: apiserver `handlers.managerOrUserAgent`.
+    pub fn manager(&self) -> String {
+        if !self.field_manager.is_empty() {
+            return self.field_manager.clone();
+        }
+        let program = self.user_agent.split('/').next().unwrap_or_default();
+        let mut manager = String::new();
+        for character in program.chars().filter(|character| strconv::is_print(*character)) {
+            if manager.len() + character.len_utf8() > MAX_MANAGER_BYTES {
+                break;
+            }
+            manager.push(character);
+        }
+        manager
+    }
+
     /// Whether the request does `verb` to a resource, named by its plural.
     pub fn is(&self, verb: Verb, resource: &str) -> bool {
         self.verb == verb && self.resource.as_ref().is_some_and(|found| found.resource == resource)
@@ -160,6 +179,9 @@ impl fmt::Display for Verb {
         formatter.write_str(self.as_str())
     }
 }
+
+/// Source: apimachinery `validation.FieldManagerMaxLength`.
+const MAX_MANAGER_BYTES: usize = 128;
 
 struct Found {
     info: ResourceInfo,
@@ -225,6 +247,22 @@ mod tests {
             ),
         };
         assert_eq!(text.trim_end(), expected, "{path}");
+    }
+
+    #[test]
+    fn fields_are_managed_by_who_is_named_or_by_the_program_that_asks() {
+        let manager = |named: &str, user_agent: &str| {
+            let query = Query::parse(Some(&format!("fieldManager={named}")));
+            let mut info = RequestInfo::read(&Method::POST, "/api/v1/pods", &query);
+            info.user_agent = user_agent.to_owned();
+            info.manager()
+        };
+        assert_eq!(manager("me", "kubectl/v1.37 (linux)"), "me");
+        assert_eq!(manager("", "kubectl/v1.37 (linux)"), "kubectl");
+        assert_eq!(manager("", "my\u{7f}program"), "myprogram");
+        assert_eq!(manager("", ""), "");
+        assert_eq!(manager("", &"\u{e9}".repeat(100)), "\u{e9}".repeat(64));
+        assert_eq!(manager("", &format!("a{}", "\u{e9}".repeat(100))).len(), 127);
     }
 
     /// The cases of upstream's `TestGetAPIRequestInfo`.
