@@ -163,11 +163,11 @@ async fn selectors_that_cannot_be_read_are_refused_in_the_words_of_their_kind() 
             "\"data.k\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
         ),
         ("/apis/batch/v1/jobs?fieldSelector=spec.x=1", "field label \"spec.x\" not supported for Job"),
+        ("/apis/example.com/v1/widgets?fieldSelector=spec.size=1", "field label not supported: spec.size"),
         (
-            "/apis/example.com/v1/widgets?fieldSelector=spec.size=1",
-            "field label not supported: spec.size",
+            "/api/v1/pods?fieldSelector=spec.nodeName",
+            "invalid selector: 'spec.nodeName'; can't understand 'spec.nodeName'",
         ),
-        ("/api/v1/pods?fieldSelector=spec.nodeName", "invalid selector: 'spec.nodeName'; can't understand 'spec.nodeName'"),
     ] {
         let (code, answer) = send_json(&server, Method::GET, path, Value::Null).await;
         assert_eq!((code, &answer["message"]), (400, &message.into()), "{path}");

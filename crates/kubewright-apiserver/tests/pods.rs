@@ -46,7 +46,8 @@ async fn budget(server: &ApiServer, name: &str, status: Value) {
     let spec = json!({"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}});
     send_json(server, Method::POST, BUDGETS, json!({"metadata": {"name": name}, "spec": spec})).await;
     let (code, _) =
-        send_json(server, Method::PATCH, &format!("{BUDGETS}/{name}/status"), json!({"status": status})).await;
+        send_json(server, Method::PATCH, &format!("{BUDGETS}/{name}/status"), json!({"status": status}))
+            .await;
     assert_eq!(code, 200);
 }
 
@@ -54,9 +55,11 @@ async fn budget(server: &ApiServer, name: &str, status: Value) {
 async fn a_binding_gives_a_pod_its_node_once() {
     let (server, _) = start();
     let made = make(&server, "a").await;
-    let binding = |node: &str| json!({"metadata": {"name": "a", "annotations": {"b": "c"}}, "target": {"name": node}});
+    let binding =
+        |node: &str| json!({"metadata": {"name": "a", "annotations": {"b": "c"}}, "target": {"name": node}});
 
-    let (code, answer) = bind(&server, "a", json!({"metadata": {"name": "b"}, "target": {"name": "n"}})).await;
+    let (code, answer) =
+        bind(&server, "a", json!({"metadata": {"name": "b"}, "target": {"name": "n"}})).await;
     let message = "name in URL does not match name in Binding object";
     assert_eq!((code, &answer["message"]), (400, &message.into()));
     let mut stale = binding("n");
@@ -67,15 +70,20 @@ async fn a_binding_gives_a_pod_its_node_once() {
     assert_eq!((code, get(&server, &format!("{PODS}/a")).await.1), (201, made));
 
     let (code, answer) = bind(&server, "a", binding("n")).await;
-    let success = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
+    let success =
+        json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
     assert_eq!((code, answer), (201, success));
     let (_, pod) = get(&server, &format!("{PODS}/a")).await;
-    assert_eq!((&pod["spec"]["nodeName"], &pod["metadata"]["annotations"]), (&"n".into(), &json!({"b": "c"})));
+    assert_eq!(
+        (&pod["spec"]["nodeName"], &pod["metadata"]["annotations"]),
+        (&"n".into(), &json!({"b": "c"}))
+    );
     let condition = &pod["status"]["conditions"][0];
     assert_eq!((&condition["type"], &condition["status"]), (&"PodScheduled".into(), &"True".into()));
 
     let (code, answer) = bind(&server, "a", binding("m")).await;
-    let message = "Operation cannot be fulfilled on pods/binding \"a\": pod a is already assigned to node \"n\"";
+    let message =
+        "Operation cannot be fulfilled on pods/binding \"a\": pod a is already assigned to node \"n\"";
     assert_eq!((code, &answer["message"]), (409, &message.into()));
     assert_eq!(bind(&server, "x", json!({"metadata": {"name": "x"}, "target": {"name": "n"}})).await.0, 404);
     assert_eq!(get(&server, &format!("{PODS}/a/binding")).await.0, 405);
@@ -102,7 +110,8 @@ async fn a_budget_lets_as_many_pods_go_as_it_allows() {
         make(&server, name).await;
         run(&server, name, "True").await;
     }
-    let healthy = json!({"observedGeneration": 1, "disruptionsAllowed": 1, "currentHealthy": 1, "desiredHealthy": 1});
+    let healthy =
+        json!({"observedGeneration": 1, "disruptionsAllowed": 1, "currentHealthy": 1, "desiredHealthy": 1});
     budget(&server, "p", healthy).await;
     assert_eq!(evict(&server, "a", Value::Null).await.0, 201);
     let (_, spent) = get(&server, &format!("{BUDGETS}/p")).await;
@@ -111,7 +120,10 @@ async fn a_budget_lets_as_many_pods_go_as_it_allows() {
 
     let (code, answer) = evict(&server, "b", Value::Null).await;
     let message = "Cannot evict pod as it would violate the pod's disruption budget.";
-    assert_eq!((code, &answer["message"], &answer["reason"]), (429, &message.into(), &"TooManyRequests".into()));
+    assert_eq!(
+        (code, &answer["message"], &answer["reason"]),
+        (429, &message.into(), &"TooManyRequests".into())
+    );
     let cause = "The disruption budget p needs 1 healthy pods and has 1 currently";
     assert_eq!(answer["details"]["causes"], json!([{"reason": "DisruptionBudget", "message": cause}]));
     // What is not ready is not counted as long as enough others are.
@@ -120,7 +132,8 @@ async fn a_budget_lets_as_many_pods_go_as_it_allows() {
 
     budget(&server, "q", json!({"observedGeneration": 1, "disruptionsAllowed": 1})).await;
     let (code, answer) = evict(&server, "b", Value::Null).await;
-    let message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+    let message =
+        "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
     assert_eq!((code, &answer["message"]), (500, &message.into()));
 }
 

@@ -146,7 +146,8 @@ async fn unknown_and_repeated_fields_are_told_as_the_client_wishes() {
     let problem = r#": strict decoding error: unknown field "spec.other""#;
     assert_eq!((code, message.ends_with(problem)), (422, true), "{message}");
     // What the patch has made is shown, and not the patch.
-    let shown = r#" "" is invalid: patch: Invalid value: "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Part\","#;
+    let shown =
+        r#" "" is invalid: patch: Invalid value: "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Part\","#;
     assert!(message.starts_with(shown), "{message}");
 }
 

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 
 async fn make_account(server: &ApiServer) -> Value {
-    let (code, made) = send_json(server, Method::POST, ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
+    let (code, made) =
+        send_json(server, Method::POST, ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
     assert_eq!(code, 201);
     made
 }
@@ -26,7 +27,10 @@ async fn a_token_request_is_answered_with_a_token() {
     let (server, _) = start();
     let account = make_account(&server).await;
     let (code, answer) = ask(&server, json!({})).await;
-    assert_eq!((code, &answer["kind"], &answer["metadata"]["uid"]), (201, &"TokenRequest".into(), &account["metadata"]["uid"]));
+    assert_eq!(
+        (code, &answer["kind"], &answer["metadata"]["uid"]),
+        (201, &"TokenRequest".into(), &account["metadata"]["uid"])
+    );
     assert_eq!(answer["spec"]["expirationSeconds"], 3600);
     assert!(answer["status"]["expirationTimestamp"].is_string());
     assert_eq!(answer["status"]["token"].as_str().unwrap().split('.').count(), 3);
@@ -72,7 +76,11 @@ async fn whoever_holds_a_token_is_its_account_until_that_is_gone() {
     let secrets = "/api/v1/namespaces/default/secrets";
     send_json(&server, Method::POST, secrets, json!({"metadata": {"name": "a"}})).await;
     let bound = json!({"boundObjectRef": {"apiVersion": "v1", "kind": "Secret", "name": "a"}});
-    let tokens = [ask(&server, json!({})).await.1, ask(&server, bound).await.1, ask(&server, json!({"audiences": ["x"]})).await.1];
+    let tokens = [
+        ask(&server, json!({})).await.1,
+        ask(&server, bound).await.1,
+        ask(&server, json!({"audiences": ["x"]})).await.1,
+    ];
     let listener = listen(&server).await;
     let [free, bound, other] = tokens.map(|answer| holder(&listener, &answer["status"]["token"]));
     let requests = server.record_requests();
@@ -80,7 +88,10 @@ async fn whoever_holds_a_token_is_its_account_until_that_is_gone() {
     assert!(list(&free).await.is_ok() && list(&bound).await.is_ok());
     assert_eq!(refusal(list(&other).await).0, 401, "it is for somebody else");
     let user = requests.requests().remove(0).user;
-    assert_eq!((user.name.as_str(), &*user.uid), ("system:serviceaccount:default:robot", account["metadata"]["uid"].as_str().unwrap()));
+    assert_eq!(
+        (user.name.as_str(), &*user.uid),
+        ("system:serviceaccount:default:robot", account["metadata"]["uid"].as_str().unwrap())
+    );
     assert!(user.is_in("system:serviceaccounts:default") && user.is_in("system:authenticated"));
     assert!(user.extra.contains_key("authentication.kubernetes.io/credential-id"));
 

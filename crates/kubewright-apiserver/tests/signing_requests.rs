@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 const REQUESTS: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
 /// `-----BEGIN CERTIFICATE REQUEST-----`, an empty sequence, and the end.
-const PEM: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUFBPQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
+const PEM: &str =
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUFBPQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
 
 fn request(name: &str) -> Value {
     json!({"metadata": {"name": name}, "spec": {
@@ -31,17 +32,25 @@ async fn a_request_says_who_has_made_it_and_stays_what_it_is() {
     assert_eq!(made["spec"]["groups"], json!(["system:masters", "system:authenticated"]));
     let change = json!({"spec": {"signerName": "example.com/other"}, "metadata": {"labels": {"b": "c"}}});
     let (code, changed) = send_json(&server, Method::PATCH, &format!("{REQUESTS}/a"), change).await;
-    assert_eq!((code, &changed["spec"], &changed["metadata"]["labels"]["b"]), (200, &made["spec"], &"c".into()));
+    assert_eq!(
+        (code, &changed["spec"], &changed["metadata"]["labels"]["b"]),
+        (200, &made["spec"], &"c".into())
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_no_request_is_refused() {
     let (server, _) = start();
     let mut wrong = request("a");
-    wrong["spec"] = json!({"request": "bm9uZQ==", "signerName": "signer", "usages": ["other"], "expirationSeconds": 5});
+    wrong["spec"] =
+        json!({"request": "bm9uZQ==", "signerName": "signer", "usages": ["other"], "expirationSeconds": 5});
     let (code, answer) = send_json(&server, Method::POST, REQUESTS, wrong).await;
-    let fields: Vec<_> =
-        answer["details"]["causes"].as_array().unwrap().iter().map(|cause| cause["field"].as_str().unwrap()).collect();
+    let fields: Vec<_> = answer["details"]["causes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cause| cause["field"].as_str().unwrap())
+        .collect();
     let expected = ["spec.request", "spec.usages[0]", "spec.signerName", "spec.expirationSeconds"];
     assert_eq!((code, fields), (422, expected.to_vec()));
 }
@@ -57,14 +66,19 @@ async fn only_approval_approves_and_only_the_status_takes_a_certificate() {
     assert_eq!(code, 422);
     let (code, answer) = patch(&server, "/approval", approved.clone()).await;
     let condition = &answer["status"]["conditions"][0];
-    assert_eq!((code, &condition["reason"], answer["status"].get("certificate")), (200, &"Good".into(), None));
+    assert_eq!(
+        (code, &condition["reason"], answer["status"].get("certificate")),
+        (200, &"Good".into(), None)
+    );
     assert!(condition["lastUpdateTime"].is_string() && condition["lastTransitionTime"].is_string());
     let (code, answer) = patch(&server, "/approval", json!({"conditions": []})).await;
     let message = answer["message"].as_str().unwrap();
     assert!(message.contains("updates may not remove a condition of type \"Approved\""), "{code} {message}");
     let both = json!({"conditions": [condition, {"type": "Denied", "status": "True"}]});
     let (_, answer) = patch(&server, "/approval", both).await;
-    assert!(answer["message"].as_str().unwrap().contains("Approved and Denied conditions are mutually exclusive"));
+    assert!(
+        answer["message"].as_str().unwrap().contains("Approved and Denied conditions are mutually exclusive")
+    );
 
     let (code, answer) = patch(&server, "/status", json!({"certificate": "YQ=="})).await;
     assert_eq!((code, &answer["status"]["certificate"]), (200, &"YQ==".into()));

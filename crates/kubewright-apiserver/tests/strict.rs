@@ -115,7 +115,8 @@ async fn patches_are_judged_by_what_they_say_and_by_what_they_make() {
         let message = answer["message"].as_str().unwrap();
         let problem = format!(": strict decoding error: {}", problems.join(", "));
         assert_eq!((code, message.ends_with(&problem)), (422, true), "{message}");
-        let shown = if form == "strategic-merge-patch" { "\"map[bar:2 foo:map[a:[1]]]\"" } else { r#""{\"api"# };
+        let shown =
+            if form == "strategic-merge-patch" { "\"map[bar:2 foo:map[a:[1]]]\"" } else { r#""{\"api"# };
         let start = format!(r#" "" is invalid: patch: Invalid value: {shown}"#);
         assert!(message.starts_with(&start), "{message}");
 
@@ -136,8 +137,14 @@ async fn a_value_of_the_wrong_type_is_refused_whatever_the_client_wishes() {
     assert_eq!((code, &answer["message"]), (400, &message.into()));
     for (metadata, problem) in [
         (json!([]), "array into Go struct field Deployment.metadata of type v1.ObjectMeta"),
-        (json!({"labels": {"a": 1}}), "number into Go struct field ObjectMeta.metadata.labels of type string"),
-        (json!({"finalizers": "a"}), "string into Go struct field ObjectMeta.metadata.finalizers of type []string"),
+        (
+            json!({"labels": {"a": 1}}),
+            "number into Go struct field ObjectMeta.metadata.labels of type string",
+        ),
+        (
+            json!({"finalizers": "a"}),
+            "string into Go struct field ObjectMeta.metadata.finalizers of type []string",
+        ),
     ] {
         let (code, answer) =
             send_json(&server, Method::POST, deployments, json!({"metadata": metadata})).await;
@@ -203,16 +210,26 @@ async fn clients_are_warned_of_old_versions_and_of_names_that_will_surprise_them
     let finalizers = part(json!(["f", "example.com", "example.com/f", "orphan"]));
     let (_, warnings, _) = write(&server, Method::POST, parts, "application/json", &finalizers).await;
     let expected = [
-        format!("metadata.finalizers: \"example.com\": prefer a domain-qualified finalizer name including a path (/) {advice}"),
+        format!(
+            "metadata.finalizers: \"example.com\": prefer a domain-qualified finalizer name including a path (/) {advice}"
+        ),
         format!("metadata.finalizers: \"f\": prefer a domain-qualified finalizer name {advice}"),
     ];
     assert_eq!(warnings, as_warnings(&expected.each_ref().map(String::as_str)));
     let more = r#"{"metadata": {"finalizers": ["f", "example.com", "example.com/f", "orphan", "g"]}}"#;
     let path = format!("{parts}/a");
     let (_, warnings, _) = write(&server, Method::PATCH, &path, "application/merge-patch+json", more).await;
-    assert_eq!(warnings, as_warnings(&[&format!("metadata.finalizers: \"g\": prefer a domain-qualified finalizer name {advice}")]));
+    assert_eq!(
+        warnings,
+        as_warnings(&[&format!(
+            "metadata.finalizers: \"g\": prefer a domain-qualified finalizer name {advice}"
+        )])
+    );
 
     let pod = r#"{"metadata": {"name": "a.b"}, "spec": {"containers": []}}"#;
     let (_, warnings, _) = write(&server, Method::POST, PODS, "application/json", pod).await;
-    assert!(warnings[0].starts_with("299 - \"metadata.name: this is used in the Pod's hostname"), "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("299 - \"metadata.name: this is used in the Pod's hostname"),
+        "{warnings:?}"
+    );
 }

@@ -1,12 +1,7 @@
 //! `POST …/binding`: gives a pod its node.
 
 use super::{call::Call, decode};
-use crate::{
-    error::Status,
-    kind::Subresource,
-    options::WriteOptions,
-    wire::Reply,
-};
+use crate::{error::Status, kind::Subresource, options::WriteOptions, wire::Reply};
 
 /// Source: core `pod/storage.BindingREST.Create`.
 pub(super) async fn create(call: &Call) -> Result<Reply, Status> {

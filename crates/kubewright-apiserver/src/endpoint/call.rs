@@ -6,7 +6,10 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use super::{binding, create, delete, delete_collection, eviction, get, list, patch, scale, service_token, update, watch};
+use super::{
+    binding, create, delete, delete_collection, eviction, get, list, patch, scale, service_token, update,
+    watch,
+};
 use crate::{
     context::{Context, ResourceInfo, Verb},
     error::Status,
@@ -113,7 +116,9 @@ impl Call {
         match (self.kind.is_custom, named) {
             (true, false) if wants_name => Err(Status::bad_request("name must be provided")),
             (false, false) if wants_name => Err(Status::method_not_allowed()),
-            (false, true) if self.context.info.verb == Verb::Create && !is_part => Err(Status::method_not_allowed()),
+            (false, true) if self.context.info.verb == Verb::Create && !is_part => {
+                Err(Status::method_not_allowed())
+            }
             _ => Ok(()),
         }
     }

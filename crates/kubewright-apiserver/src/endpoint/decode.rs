@@ -43,7 +43,9 @@ pub(super) fn part(call: &Call, part: &Subresource, options: &WriteOptions) -> R
     let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
     let mut object = wire::decode_as(&api_version, name, &call.headers, &call.body)?;
     let refused = |problem: String| {
-        Status::bad_request(format!("{name} in version \"{version}\" cannot be handled as a {name}: {problem}"))
+        Status::bad_request(format!(
+            "{name} in version \"{version}\" cannot be handled as a {name}: {problem}"
+        ))
     };
     let unknown = fields::coerce(&mut object).map_err(refused)?;
     let problems = || {

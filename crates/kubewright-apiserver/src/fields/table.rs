@@ -128,7 +128,12 @@ impl Table {
                 [word @ ("kind" | "message"), name] => {
                     let id = MessageId(table.messages.len());
                     let go_type = format!("{}.{name}", package.rsplit('/').next().unwrap_or_default());
-                    table.messages.push(Message { name, go_type, is_kind: word == "kind", fields: Vec::new() });
+                    table.messages.push(Message {
+                        name,
+                        go_type,
+                        is_kind: word == "kind",
+                        fields: Vec::new(),
+                    });
                     ids.insert((package, name), id);
                     if word == "kind" {
                         table.kinds.insert((api_version, name), id);
@@ -177,7 +182,15 @@ impl Field {
         };
         let shape = Shape::parse(shape, message)?;
         let go_name = words.next().map_or_else(|| capitalised(name), str::to_owned);
-        Some(Self { number, name: (name != ">").then_some(name), go_name, repeats, shape, drops_empty, shows_empty })
+        Some(Self {
+            number,
+            name: (name != ">").then_some(name),
+            go_name,
+            repeats,
+            shape,
+            drops_empty,
+            shows_empty,
+        })
     }
 }
 

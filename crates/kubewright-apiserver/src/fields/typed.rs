@@ -53,7 +53,10 @@ fn complete_fields(id: MessageId, fields: &mut Map<String, Value>) {
         match (field.repeats, value) {
             (Repeats::Once, Value::Object(fields)) => complete_fields(inner, fields),
             (Repeats::List, Value::Array(items)) => {
-                items.iter_mut().filter_map(Value::as_object_mut).for_each(|item| complete_fields(inner, item));
+                items
+                    .iter_mut()
+                    .filter_map(Value::as_object_mut)
+                    .for_each(|item| complete_fields(inner, item));
             }
             (Repeats::Map, Value::Object(entries)) => {
                 let entries = entries.iter_mut().filter_map(|(_, entry)| entry.as_object_mut());
@@ -84,7 +87,8 @@ impl Reader {
             if result.is_err() || (is_kind && matches!(name.as_str(), "apiVersion" | "kind")) {
                 return true;
             }
-            let Some((field, known)) = TABLE.named(id, name).and_then(|field| Some((field, field.name?))) else {
+            let Some((field, known)) = TABLE.named(id, name).and_then(|field| Some((field, field.name?)))
+            else {
                 self.unknown.push(path.child(name).to_string());
                 return false;
             };
@@ -215,9 +219,10 @@ fn type_of(shape: Shape) -> String {
         Shape::Items => "[]string",
         Shape::Quantity => "resource.Quantity",
         Shape::Json => "runtime.RawExtension",
-        Shape::Message(id) | Shape::SchemaOrArray(id) | Shape::SchemaOrBool(id) | Shape::SchemaOrStrings(id) => {
-            &TABLE.message(id).go_type
-        }
+        Shape::Message(id)
+        | Shape::SchemaOrArray(id)
+        | Shape::SchemaOrBool(id)
+        | Shape::SchemaOrStrings(id) => &TABLE.message(id).go_type,
     };
     name.to_owned()
 }
@@ -302,14 +307,23 @@ mod tests {
     #[test]
     fn values_of_the_wrong_type_are_refused_in_the_words_of_go() {
         for (spec, problem) in [
-            (json!({"replicas": "3"}), "string into Go struct field DeploymentSpec.spec.replicas of type int32"),
-            (json!({"replicas": 1.5}), "number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32"),
+            (
+                json!({"replicas": "3"}),
+                "string into Go struct field DeploymentSpec.spec.replicas of type int32",
+            ),
+            (
+                json!({"replicas": 1.5}),
+                "number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32",
+            ),
             (
                 json!({"replicas": 3_000_000_000_u64}),
                 "number 3000000000 into Go struct field DeploymentSpec.spec.replicas of type int32",
             ),
             (json!({"paused": "yes"}), "string into Go struct field DeploymentSpec.spec.paused of type bool"),
-            (json!({"template": 1}), "number into Go struct field DeploymentSpec.spec.template of type v1.PodTemplateSpec"),
+            (
+                json!({"template": 1}),
+                "number into Go struct field DeploymentSpec.spec.template of type v1.PodTemplateSpec",
+            ),
             (
                 json!({"template": {"spec": {"containers": {}}}}),
                 "object into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container",
@@ -361,7 +375,8 @@ mod tests {
             complete(&mut object);
             Value::from(object.0)
         };
-        let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "a"}});
+        let role =
+            json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "a"}});
         let mut expected = role.clone();
         expected["rules"] = Value::Null;
         assert_eq!(completed(&role), expected);

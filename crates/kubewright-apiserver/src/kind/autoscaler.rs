@@ -43,7 +43,11 @@ pub(super) fn validate(new: &Object, _: Option<&Object>) -> Vec<FieldError> {
         problems.push(FieldError::invalid("spec.minReplicas", value("minReplicas"), detail));
     }
     if most < 1 {
-        problems.push(FieldError::invalid("spec.maxReplicas", value("maxReplicas"), "must be greater than 0"));
+        problems.push(FieldError::invalid(
+            "spec.maxReplicas",
+            value("maxReplicas"),
+            "must be greater than 0",
+        ));
     }
     if most < least {
         let detail = "must be greater than or equal to `minReplicas`";

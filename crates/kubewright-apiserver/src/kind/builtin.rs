@@ -158,7 +158,7 @@ impl Row {
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row { short_names: &["cm"], columns: columns::CONFIG_MAP, rules: || Rules { validate: validation::immutable_when_asked, ..Rules::default() }, ..Row::namespaced("", "v1", "ConfigMap", "configmaps") },
+    Row { short_names: &["cm"], columns: columns::CONFIG_MAP, rules: || Rules { validate: validation::config_map, ..Rules::default() }, ..Row::namespaced("", "v1", "ConfigMap", "configmaps") },
     Row { short_names: &["ep"], columns: columns::ENDPOINTS, rules: || Rules { create_on_update: true, ..Rules::default() }, ..Row::namespaced("", "v1", "Endpoints", "endpoints") },
     Row { short_names: &["ev"], field_labels: EVENT_LABELS, columns: columns::EVENT, rules: event, strategy: |rules| Arc::new(Events(rules)), ..Row::namespaced("", "v1", "Event", "events") },
     Row { short_names: &["limits"], columns: columns::CREATED, rules: || Rules { create_on_update: true, ..Rules::default() }, ..Row::namespaced("", "v1", "LimitRange", "limitranges") },
@@ -180,7 +180,7 @@ const ROWS: &[Row] = &[
     Row { in_all: true, has_status: true, field_labels: &[("status.successful", "/status/succeeded")], columns: columns::JOB, rules: job, ..Row::namespaced("batch", "v1", "Job", "jobs") },
     Row { short_names: &["cj"], in_all: true, has_status: true, columns: columns::CRON_JOB, rules: cron_job, ..Row::namespaced("batch", "v1", "CronJob", "cronjobs") },
     Row { short_names: &["ev"], field_labels: EVENT_LABELS_2, columns: columns::EVENT, rules: event, strategy: |rules| Arc::new(Events(rules)), other: Some(EVENTS), ..Row::namespaced("events.k8s.io", "v1", "Event", "events") },
-    Row { columns: columns::LEASE, rules: || Rules { create_on_update: true, unconditional_update: false, any_finalizer: true, ..Rules::default() }, ..Row::namespaced("coordination.k8s.io", "v1", "Lease", "leases") },
+    Row { columns: columns::LEASE, rules: || Rules { create_on_update: true, unconditional_update: false, any_finalizer: true, validate: validation::lease, ..Rules::default() }, ..Row::namespaced("coordination.k8s.io", "v1", "Lease", "leases") },
     Row { short_names: &["csr"], has_status: true, field_labels: &[("spec.signerName", "/spec/signerName")], columns: columns::SIGNING_REQUEST, rules: || Rules { name_rule: NameRule::PathSegment, ..Rules::default() }, strategy: |rules| Arc::new(SigningRequests(rules)), ..Row::cluster("certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests") },
     Row { short_names: &["ing"], has_status: true, columns: columns::INGRESS, rules: || spec_kind(|_| {}), ..Row::namespaced("networking.k8s.io", "v1", "Ingress", "ingresses") },
     Row { columns: columns::INGRESS_CLASS, rules: || spec_kind(|_| {}), ..Row::cluster("networking.k8s.io", "v1", "IngressClass", "ingressclasses") },
@@ -189,9 +189,9 @@ const ROWS: &[Row] = &[
     Row { short_names: &["pc"], columns: columns::PRIORITY_CLASS, rules: || spec_kind(defaults::priority_class), ..Row::cluster("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses") },
     Row { short_names: &["sc"], columns: columns::STORAGE_CLASS, rules: || Rules { deletion: DeletionStyle::Object, default: defaults::storage_class, ..Rules::default() }, ..Row::cluster("storage.k8s.io", "v1", "StorageClass", "storageclasses") },
     Row { columns: columns::BINDING, rules: || Rules { validate: validation::role_binding, ..rbac() }, ..Row::cluster("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings") },
-    Row { columns: columns::CREATED, rules: rbac, ..Row::cluster("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles") },
+    Row { columns: columns::CREATED, rules: || Rules { validate: validation::cluster_role, ..rbac() }, ..Row::cluster("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles") },
     Row { columns: columns::BINDING, rules: || Rules { validate: validation::role_binding, ..rbac() }, ..Row::namespaced("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings") },
-    Row { columns: columns::CREATED, rules: rbac, ..Row::namespaced("rbac.authorization.k8s.io", "v1", "Role", "roles") },
+    Row { columns: columns::CREATED, rules: || Rules { validate: validation::role, ..rbac() }, ..Row::namespaced("rbac.authorization.k8s.io", "v1", "Role", "roles") },
     Row { columns: columns::WEBHOOK_CONFIGURATION, rules: || webhook_configuration(defaults::mutating_webhook_configuration), ..Row::cluster("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations") },
     Row { columns: columns::WEBHOOK_CONFIGURATION, rules: || webhook_configuration(defaults::validating_webhook_configuration), ..Row::cluster("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations") },
     Row { short_names: &["crd", "crds"], has_status: true, columns: columns::DEFINITION, rules: custom_resource_definition, strategy: |rules| Arc::new(Definitions(rules)), ..Row::cluster("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions") },

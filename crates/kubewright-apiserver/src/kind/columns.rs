@@ -530,7 +530,12 @@ fn signing_condition(object: &Object) -> Value {
 
 pub(super) const AUTOSCALER: Columns = &[
     ("Reference", "string", 0, Of(scale_target)),
-    ("Targets", "string", 0, Of(|o| metrics(items(o, "/spec/metrics"), items(o, "/status/currentMetrics")).into())),
+    (
+        "Targets",
+        "string",
+        0,
+        Of(|o| metrics(items(o, "/spec/metrics"), items(o, "/status/currentMetrics")).into()),
+    ),
     ("MinPods", "string", 0, Of(|o| any(o, "/spec/minReplicas", "<unset>"))),
     ("MaxPods", "string", 0, Of(|o| number(o, "/spec/maxReplicas").into())),
     ("Replicas", "string", 0, Of(|o| number(o, "/status/currentReplicas").into())),
@@ -557,7 +562,8 @@ pub(super) const AUTOSCALER_1: Columns = &[
 ];
 
 fn scale_target(object: &Object) -> Value {
-    format!("{}/{}", object.str_at("/spec/scaleTargetRef/kind"), object.str_at("/spec/scaleTargetRef/name")).into()
+    format!("{}/{}", object.str_at("/spec/scaleTargetRef/kind"), object.str_at("/spec/scaleTargetRef/name"))
+        .into()
 }
 
 /// Source: kubernetes `pkg/printers/internalversion.formatHPAMetrics`.
@@ -571,7 +577,8 @@ fn metrics(wanted: &[Value], current: &[Value]) -> String {
             "ContainerResource" => "containerResource".to_owned(),
             other => other.to_lowercase(),
         };
-        let (target, found) = (&metric[&source]["target"], &current.get(index).unwrap_or(&Value::Null)[&source]["current"]);
+        let (target, found) =
+            (&metric[&source]["target"], &current.get(index).unwrap_or(&Value::Null)[&source]["current"]);
         let show = |from: &Value, none: &str| {
             let percent = from["averageUtilization"].as_i64().map(|percent| format!("{percent}%"));
             let text = |field: &str| from[field].as_str().map(str::to_owned);
@@ -579,7 +586,9 @@ fn metrics(wanted: &[Value], current: &[Value]) -> String {
             amount.unwrap_or_else(|| none.to_owned())
         };
         let name = match word {
-            "Resource" | "ContainerResource" => format!("{}: ", metric[&source]["name"].as_str().unwrap_or_default()),
+            "Resource" | "ContainerResource" => {
+                format!("{}: ", metric[&source]["name"].as_str().unwrap_or_default())
+            }
             _ => String::new(),
         };
         let is_average = matches!(word, "Object" | "External") && target["averageValue"].is_string();

@@ -56,9 +56,9 @@ impl Strategy for SigningRequests {
             return;
         };
         for condition in conditions_mut(new) {
-            let known = conditions(old).iter().find(|known| {
-                known["type"] == condition["type"] && known["status"] == condition["status"]
-            });
+            let known = conditions(old)
+                .iter()
+                .find(|known| known["type"] == condition["type"] && known["status"] == condition["status"]);
             let before = known.map(|known| &known["lastTransitionTime"]).filter(|time| time.is_string());
             let now = Value::from(rfc3339(now));
             for (field, time) in [("lastUpdateTime", &now), ("lastTransitionTime", before.unwrap_or(&now))] {
@@ -104,7 +104,8 @@ fn spec(new: &Object) -> Vec<FieldError> {
     let signer = new.str_at("/spec/signerName");
     if signer.is_empty() {
         problems.push(FieldError::required("spec.signerName", ""));
-    } else if signer.split('/').filter(|part| !part.is_empty()).count() != 2 || signer.matches('/').count() != 1
+    } else if signer.split('/').filter(|part| !part.is_empty()).count() != 2
+        || signer.matches('/').count() != 1
     {
         let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
         problems.push(FieldError::invalid("spec.signerName", new.at("/spec/signerName"), detail));
@@ -127,8 +128,7 @@ fn check_conditions(new: &Object) -> Vec<FieldError> {
         if kind.is_empty() {
             problems.push(FieldError::required(&path("type"), ""));
         }
-        let allowed: &[&str] =
-            if FINAL.contains(&kind) { &["True"] } else { &["False", "True", "Unknown"] };
+        let allowed: &[&str] = if FINAL.contains(&kind) { &["True"] } else { &["False", "True", "Unknown"] };
         if status.is_empty() {
             problems.push(FieldError::required(&path("status"), ""));
         } else if !allowed.contains(&status) {

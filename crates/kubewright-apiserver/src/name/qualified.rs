@@ -51,6 +51,26 @@ pub(crate) fn check_label_value(text: &str) -> Vec<String> {
     problems
 }
 
+/// What is wrong with a key in a ConfigMap or a Secret, in upstream's words; empty when nothing is.
+///
+/// Source: apimachinery `util/validation.IsConfigMapKey`.
+pub(crate) fn check_config_key(text: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    if text.len() > PREFIX_BYTES {
+        problems.push(format!("must be no more than {PREFIX_BYTES} characters"));
+    }
+    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if text.is_empty() || !text.chars().all(inner) {
+        problems.push(KEY_MESSAGE.to_owned());
+    }
+    match text {
+        "." | ".." => problems.push(format!("must not be '{text}'")),
+        _ if text.starts_with("..") => problems.push("must not start with '..'".to_owned()),
+        _ => {}
+    }
+    problems
+}
+
 fn is_name(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let outer = |c: char| c.is_ascii_alphanumeric();
@@ -60,6 +80,7 @@ fn is_name(text: &str) -> bool {
 const PREFIX_BYTES: usize = 253;
 const NAME_BYTES: usize = 63;
 const NAME_MESSAGE: &str = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const KEY_MESSAGE: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 const VALUE_MESSAGE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 #[cfg(test)]
@@ -101,5 +122,15 @@ mod tests {
         check(&check_label_value("a_B.1"), &[]);
         check(&check_label_value("b c"), &["a valid label must be an empty string"]);
         check(&check_label_value(&"a".repeat(64)), &["must be no more than 63 bytes"]);
+    }
+
+    #[test]
+    fn keys_of_maps_are_names_of_files() {
+        check(&check_config_key("a.b_C-1"), &[]);
+        check(&check_config_key(""), &["a valid config key must"]);
+        check(&check_config_key("a b"), &["a valid config key must"]);
+        check(&check_config_key(".."), &["must not be '..'"]);
+        check(&check_config_key("..a"), &["must not start with '..'"]);
+        check(&check_config_key(&"a".repeat(254)), &["must be no more than 253 characters"]);
     }
 }

@@ -64,8 +64,7 @@ impl<'a> Resource<'a> {
 
     /// Lets webhooks change and refuse what a client has sent to a subresource that makes something.
     pub(crate) async fn admit_part(&self, part: &mut Object, options: &WriteOptions) -> Result<(), Status> {
-        let asked =
-            self.ask(Operation::Create, &self.info.name, options.for_create(), options.dry_run);
+        let asked = self.ask(Operation::Create, &self.info.name, options.for_create(), options.dry_run);
         if asked.is_anybody_there() {
             asked.attributes().mutate(None, Some(part)).await?;
             asked.attributes().validate(None, Some(part)).await?;

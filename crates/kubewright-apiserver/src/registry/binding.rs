@@ -34,7 +34,9 @@ impl Resource<'_> {
         for (field, word) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
             let (wanted, found) = (binding.meta(field), pod.meta(field));
             if !wanted.is_empty() && wanted != found {
-                let cause = format!("Precondition failed: {word} in precondition: {wanted}, {word} in object meta: {found}");
+                let cause = format!(
+                    "Precondition failed: {word} in precondition: {wanted}, {word} in object meta: {found}"
+                );
                 return Err(Status::conflict(self.kind, pod.name(), &cause));
             }
         }
@@ -97,7 +99,10 @@ mod tests {
         let object = |value: Value| Object(value.as_object().cloned().unwrap());
         for (pod, cause) in [
             (json!({"metadata": {"name": "a"}}), None),
-            (json!({"metadata": {"name": "a"}, "spec": {"nodeName": "n"}}), Some("pod a is already assigned to node \"n\"")),
+            (
+                json!({"metadata": {"name": "a"}, "spec": {"nodeName": "n"}}),
+                Some("pod a is already assigned to node \"n\""),
+            ),
             (
                 json!({"metadata": {"name": "a", "deletionTimestamp": "t"}, "spec": {"nodeName": "n"}}),
                 Some("pod a is being deleted, cannot be assigned to a host"),

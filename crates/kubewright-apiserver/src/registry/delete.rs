@@ -224,7 +224,11 @@ fn check_readable(kind: &Kind, key: &Key, old: &Object, options: &DeleteOptions)
     Err(Status::conflict(kind, old.name(), &cause))
 }
 
-pub(super) fn check_preconditions(kind: &Kind, old: &Object, preconditions: &Preconditions) -> Result<(), Status> {
+pub(super) fn check_preconditions(
+    kind: &Kind,
+    old: &Object,
+    preconditions: &Preconditions,
+) -> Result<(), Status> {
     // Upstream names the kind, not the resource, in these.
     let conflict = |cause: String| {
         let dot = if kind.group.is_empty() { "" } else { "." };

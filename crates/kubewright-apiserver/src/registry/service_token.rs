@@ -55,7 +55,11 @@ impl Resource<'_> {
             let given = request.meta(field);
             if !given.is_empty() && given != account.meta(field) {
                 let detail = format!("must match the service account {field} if specified");
-                problems.push(FieldError::invalid(&format!("metadata.{field}"), Some(&given.into()), &detail));
+                problems.push(FieldError::invalid(
+                    &format!("metadata.{field}"),
+                    Some(&given.into()),
+                    &detail,
+                ));
             }
         }
         let seconds = request.at("/spec/expirationSeconds");

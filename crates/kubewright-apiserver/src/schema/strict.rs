@@ -112,7 +112,9 @@ impl<'de, N: Names> Visitor<'de> for Scan<'_, '_, N> {
             return Ok(());
         };
         let mut index = 0;
-        while items.next_element_seed(Scan { path: &self.path.index(index), names, found: self.found })?.is_some()
+        while items
+            .next_element_seed(Scan { path: &self.path.index(index), names, found: self.found })?
+            .is_some()
         {
             index += 1;
         }
@@ -131,7 +133,9 @@ impl<'de, N: Names> Visitor<'de> for Scan<'_, '_, N> {
                 self.complain("duplicate", &path);
             }
             match field {
-                Seen::Known(names) => fields.next_value_seed(Scan { path: &path, names, found: self.found })?,
+                Seen::Known(names) => {
+                    fields.next_value_seed(Scan { path: &path, names, found: self.found })?
+                }
                 Seen::Unknown | Seen::Whole => _ = fields.next_value::<IgnoredAny>()?,
             }
             seen.insert(name);

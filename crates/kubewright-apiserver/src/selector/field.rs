@@ -130,7 +130,10 @@ fn split_terms(text: &str) -> Vec<&str> {
 fn split_term<'a>(selector: &str, term: &'a str) -> Result<(&'a str, bool, String), FieldSelectorError> {
     let sign = term.char_indices().find_map(|(at, _)| {
         let signs = [("!=", false), ("==", true), ("=", true)];
-        signs.into_iter().find(|(sign, _)| term[at..].starts_with(sign)).map(|(sign, equal)| (at, sign, equal))
+        signs
+            .into_iter()
+            .find(|(sign, _)| term[at..].starts_with(sign))
+            .map(|(sign, equal)| (at, sign, equal))
     });
     let Some((at, sign, equal)) = sign else {
         let (selector, term) = (selector.to_owned(), term.to_owned());

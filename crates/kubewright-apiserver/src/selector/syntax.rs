@@ -21,7 +21,9 @@ pub(super) fn requirements(text: &str) -> Result<Vec<Requirement>, String> {
         match reader.peek() {
             Word::Text(_) | Word::Sign("!") => {}
             Word::End => return Ok(requirements),
-            found => return Err(format!("found '{}', expected: !, identifier, or 'end of string'", found.text())),
+            found => {
+                return Err(format!("found '{}', expected: !, identifier, or 'end of string'", found.text()));
+            }
         }
         let requirement = reader.requirement();
         requirements.push(requirement.map_err(|problem| format!("unable to parse requirement: {problem}"))?);
@@ -228,7 +230,11 @@ mod tests {
         let start = "unable to parse requirement: values[1][a]: Invalid value: \"-\": a valid label must be";
         // Values are told in the order of their texts.
         assert!(requirements("a in (b, -, *)").unwrap_err().contains("values[0][a]: Invalid value: \"*\""));
-        assert!(requirements("a in (+1,-)").unwrap_err().starts_with("unable to parse requirement: [values[0][a]"));
+        assert!(
+            requirements("a in (+1,-)")
+                .unwrap_err()
+                .starts_with("unable to parse requirement: [values[0][a]")
+        );
         assert!(requirements("a in (,-)").unwrap_err().starts_with(start));
     }
 
@@ -237,8 +243,7 @@ mod tests {
         let read = requirements("in in (in,notin),notin").unwrap();
         let operators: Vec<_> = read.into_iter().map(|it| (it.key, it.operator)).collect();
         let values = vec!["in".to_owned(), "notin".to_owned()];
-        let expected =
-            [("in".to_owned(), Operator::In(values)), ("notin".to_owned(), Operator::Exists)];
+        let expected = [("in".to_owned(), Operator::In(values)), ("notin".to_owned(), Operator::Exists)];
         assert_eq!(operators, expected);
     }
 }

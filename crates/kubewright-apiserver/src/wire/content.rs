@@ -118,7 +118,8 @@ pub(crate) fn decode_as(
         if found.is_empty() {
             fields.insert(field.to_owned(), expected.into());
         } else if found != expected {
-            let text = format!("the {field} in the data ({found}) does not match the expected one ({expected})");
+            let text =
+                format!("the {field} in the data ({found}) does not match the expected one ({expected})");
             return Err(Status::bad_request(text));
         }
     }

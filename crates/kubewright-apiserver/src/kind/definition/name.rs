@@ -2,12 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{
-    error::FieldError,
-    kind::definition_name,
-    name::NameRule,
-    object::Object,
-};
+use crate::{error::FieldError, kind::definition_name, name::NameRule, object::Object};
 
 /// A definition is named after what it defines.
 pub(super) fn of_object(object: &Object) -> Option<FieldError> {
