@@ -13,6 +13,8 @@ pub(crate) struct Kind {
     pub(crate) plural: String,
     pub(crate) namespaced: bool,
     pub(crate) subresources: Vec<String>,
+    #[serde(skip)]
+    pub(crate) is_custom: bool,
     /// All but `apiVersion`, `kind` and `metadata`.
     pub(crate) content: Value,
     /// A merge patch that changes the content, and is allowed to.
@@ -75,6 +77,7 @@ pub(crate) fn custom(group: &str, random: &mut fastrand::Rng) -> (Kind, Value) {
         plural: "widgets".into(),
         namespaced,
         subresources,
+        is_custom: true,
         content: json!({"spec": {"size": 1, "replicas": 1}}),
         change: json!({"spec": {"size": 2}}),
         wrong: json!({"spec": {"replicas": -1}}),

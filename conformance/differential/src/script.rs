@@ -182,6 +182,7 @@ impl Author {
             1 => object["apiVersion"] = json!("other/v1"),
             2 => _ = object.as_object_mut().map(|object| object.remove("kind")),
             3 => _ = object.as_object_mut().map(|object| object.remove("apiVersion")),
+            4 => object["unknown"] = json!({"a": 1}),
             _ => {}
         }
         let step = Step::new(Method::POST, self.collection()).body(JSON, object);
@@ -268,7 +269,9 @@ impl Author {
             7 => patch = json!([]),
             _ => {}
         }
-        let step = Step::new(Method::PATCH, self.path(&name)).body(MERGE, patch);
+        // Nobody knows how lists of custom resources are merged.
+        let form = if !self.kind.is_custom && self.one_in(3) { STRATEGIC } else { MERGE };
+        let step = Step::new(Method::PATCH, self.path(&name)).body(form, patch);
         self.options(step)
     }
 
@@ -371,17 +374,15 @@ impl Author {
     /// A request for what is not built yet.
     fn beyond(&mut self) -> Step {
         let name = self.name();
-        match self.random.usize(..3) {
+        match self.random.usize(..2) {
             0 => Step::new(Method::PATCH, self.path(&name))
                 .query("fieldManager", "somebody")
                 .body(APPLY, self.object(&json!({"name": name})))
                 .needs(Need::ServerSideApply),
-            1 => Step::new(Method::PATCH, self.path(&name))
-                .body(STRATEGIC, self.kind.change.clone())
-                .needs(Need::StrategicMergePatch),
-            _ => Step::new(Method::PATCH, self.path(&name))
-                .body(MERGE, self.kind.wrong.clone())
-                .needs(Need::Schema),
+            _ => {
+                let step = Step::new(Method::PATCH, self.path(&name)).body(MERGE, self.kind.wrong.clone());
+                if self.kind.is_custom { step } else { step.needs(Need::Validation) }
+            }
         }
     }
 

@@ -24,16 +24,14 @@ pub(crate) struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
     ServerSideApply,
-    StrategicMergePatch,
-    Schema,
+    Validation,
 }
 
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ServerSideApply => "server-side apply",
-            Self::StrategicMergePatch => "strategic merge patch",
-            Self::Schema => "schemas",
+            Self::Validation => "validation of built-in kinds",
         })
     }
 }
