@@ -374,16 +374,14 @@ impl Author {
     /// A request for what is not built yet.
     fn beyond(&mut self) -> Step {
         let name = self.name();
-        match self.random.usize(..2) {
-            0 => Step::new(Method::PATCH, self.path(&name))
+        if self.random.bool() {
+            return Step::new(Method::PATCH, self.path(&name))
                 .query("fieldManager", "somebody")
                 .body(APPLY, self.object(&json!({"name": name})))
-                .needs(Need::ServerSideApply),
-            _ => {
-                let step = Step::new(Method::PATCH, self.path(&name)).body(MERGE, self.kind.wrong.clone());
-                if self.kind.is_custom { step } else { step.needs(Need::Validation) }
-            }
+                .needs(Need::ServerSideApply);
         }
+        let step = Step::new(Method::PATCH, self.path(&name)).body(MERGE, self.kind.wrong.clone());
+        if self.kind.is_custom { step } else { step.needs(Need::Validation) }
     }
 
     fn watched(&self) -> Watched {

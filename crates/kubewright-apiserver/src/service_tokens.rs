@@ -22,12 +22,11 @@ impl ServiceTokens {
     /// # Errors
     /// The system gives no random numbers, of which a key is made.
     pub(crate) fn issue(&self, claims: &Value) -> Result<String, rcgen::Error> {
-        let key = match self.0.get() {
-            Some(key) => key,
-            None => {
-                let made = KeyPair::generate_for(&PKCS_ED25519)?;
-                self.0.get_or_init(|| made)
-            }
+        let key = if let Some(key) = self.0.get() {
+            key
+        } else {
+            let made = KeyPair::generate_for(&PKCS_ED25519)?;
+            self.0.get_or_init(|| made)
         };
         let encoded = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let signed = format!("{}.{}", encoded(&json!({"alg": "EdDSA", "typ": "JWT"})), encoded(claims));

@@ -101,7 +101,9 @@ fn judge(
     if validation == FieldValidation::Strict && !problems.is_empty() {
         return Err(refused(format!("strict decoding error: {}", problems.join(", "))));
     }
-    problems.iter().for_each(|problem| call.context.warnings.add(problem));
+    for problem in &problems {
+        call.context.warnings.add(problem);
+    }
     Ok(())
 }
 

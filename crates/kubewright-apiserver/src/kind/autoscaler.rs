@@ -18,7 +18,7 @@ pub(super) fn default_v2(object: &mut Object) {
     let spec = object.section("spec");
     fill(spec, "minReplicas", 1);
     if spec.get("metrics").and_then(Value::as_array).is_none_or(Vec::is_empty) {
-        spec.insert("metrics".into(), json!([processor(DEFAULT_PERCENT.into())]));
+        spec.insert("metrics".into(), json!([processor(&DEFAULT_PERCENT.into())]));
     }
     if let Some(Value::Object(behavior)) = spec.get_mut("behavior") {
         let policy = |kind: &str, value: i64| json!({"type": kind, "value": value, "periodSeconds": 15});
@@ -76,10 +76,10 @@ pub(super) fn to_v1(object: &mut Object) {
         if let Some(percent) = processors.first().and_then(percent) {
             spec.insert("targetCPUUtilizationPercentage".into(), percent.clone());
         }
-        keep(&mut kept, METRICS, others.into());
+        keep(&mut kept, METRICS, &others.into());
     }
     if let Some(behavior) = spec.remove("behavior") {
-        keep(&mut kept, BEHAVIOR, behavior);
+        keep(&mut kept, BEHAVIOR, &behavior);
     }
     if let Some(Value::Object(status)) = object.0.get_mut("status") {
         if let Some(metrics) = status.remove("currentMetrics") {
@@ -90,10 +90,10 @@ pub(super) fn to_v1(object: &mut Object) {
             if let Some(current) = current {
                 status.insert("currentCPUUtilizationPercentage".into(), current);
             }
-            keep(&mut kept, CURRENT_METRICS, metrics);
+            keep(&mut kept, CURRENT_METRICS, &metrics);
         }
         if let Some(conditions) = status.remove("conditions") {
-            keep(&mut kept, CONDITIONS, conditions);
+            keep(&mut kept, CONDITIONS, &conditions);
         }
     }
     if !kept.is_empty() {
@@ -115,9 +115,9 @@ pub(super) fn from_v1(object: &mut Object) {
         object.metadata_mut().remove("annotations");
     }
     let spec = object.section("spec");
-    metrics.extend(spec.remove("targetCPUUtilizationPercentage").map(processor));
+    metrics.extend(spec.remove("targetCPUUtilizationPercentage").as_ref().map(processor));
     if metrics.is_empty() {
-        metrics.push(processor(DEFAULT_PERCENT.into()));
+        metrics.push(processor(&DEFAULT_PERCENT.into()));
     }
     spec.insert("metrics".into(), metrics.into());
     spec.extend(behavior.map(|behavior| ("behavior".to_owned(), behavior)));
@@ -133,7 +133,7 @@ pub(super) fn from_v1(object: &mut Object) {
 }
 
 /// The share of a processor that pods are to use.
-fn processor(percent: Value) -> Value {
+fn processor(percent: &Value) -> Value {
     let target = json!({"type": "Utilization", "averageUtilization": percent});
     json!({"type": "Resource", "resource": {"name": "cpu", "target": target}})
 }
@@ -143,7 +143,7 @@ fn percent(metric: &Value) -> Option<&Value> {
     metric.pointer("/resource/target/averageUtilization").filter(|_| is_processor)
 }
 
-fn keep(annotations: &mut Map<String, Value>, name: &str, value: Value) {
+fn keep(annotations: &mut Map<String, Value>, name: &str, value: &Value) {
     let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
     if !is_empty {
         annotations.insert(name.to_owned(), value.to_string().into());
@@ -175,7 +175,7 @@ mod tests {
             "metadata": {"name": "a"},
             "spec": {
                 "minReplicas": 1, "maxReplicas": 3, "behavior": {"scaleDown": {"selectPolicy": "Min"}},
-                "metrics": [{"type": "Pods", "pods": {"metric": {"name": "m"}}}, processor(50.into())],
+                "metrics": [{"type": "Pods", "pods": {"metric": {"name": "m"}}}, processor(&50.into())],
             },
             "status": {"currentReplicas": 2, "conditions": [{"type": "AbleToScale"}],
                 "currentMetrics": [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": 7}}}]},
@@ -196,7 +196,7 @@ mod tests {
     fn the_first_version_has_one_metric() {
         let mut converted = object(&json!({"metadata": {}, "spec": {"maxReplicas": 3}}));
         from_v1(&mut converted);
-        assert_eq!(converted.0["spec"]["metrics"], json!([processor(80.into())]));
+        assert_eq!(converted.0["spec"]["metrics"], json!([processor(&80.into())]));
         to_v1(&mut converted);
         let spec = json!({"maxReplicas": 3, "targetCPUUtilizationPercentage": 80});
         assert_eq!(Value::from(converted.0), json!({"metadata": {}, "spec": spec}));

@@ -59,8 +59,9 @@ impl Resource<'_> {
 
     /// Tells the client what its kind has to say of an object that is good.
     pub(super) fn warn(&self, new: &Object, old: Option<&Object>) {
-        let warnings = self.kind.strategy.warnings(new, old);
-        warnings.iter().for_each(|warning| self.context.warnings.add(warning));
+        for warning in self.kind.strategy.warnings(new, old) {
+            self.context.warnings.add(&warning);
+        }
     }
 
     /// Drops owner references that are there twice, and tells the client.

@@ -134,7 +134,7 @@ impl<'de, N: Names> Visitor<'de> for Scan<'_, '_, N> {
             }
             match field {
                 Seen::Known(names) => {
-                    fields.next_value_seed(Scan { path: &path, names, found: self.found })?
+                    fields.next_value_seed(Scan { path: &path, names, found: self.found })?;
                 }
                 Seen::Unknown | Seen::Whole => _ = fields.next_value::<IgnoredAny>()?,
             }

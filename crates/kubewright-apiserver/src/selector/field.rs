@@ -99,12 +99,12 @@ impl FieldSelector {
 
 impl Term {
     fn matches(&self, object: &Object) -> bool {
-        let is = match object.at(&self.label.pointer) {
-            Some(Value::String(text)) => *text == self.value,
-            Some(value @ (Value::Bool(_) | Value::Number(_))) => value.to_string() == self.value,
-            _ => self.label.absent == self.value,
+        let found = match object.at(&self.label.pointer) {
+            Some(Value::String(text)) => text.clone(),
+            Some(value @ (Value::Bool(_) | Value::Number(_))) => value.to_string(),
+            _ => self.label.absent.to_owned(),
         };
-        is == self.equal
+        (found == self.value) == self.equal
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn requirements(text: &str) -> Result<Vec<Requirement>, String> {
         match reader.peek() {
             Word::Text(_) | Word::Sign("!") => {}
             Word::End => return Ok(requirements),
-            found => {
+            found @ Word::Sign(_) => {
                 return Err(format!("found '{}', expected: !, identifier, or 'end of string'", found.text()));
             }
         }
