@@ -325,6 +325,36 @@ pub(super) const ENDPOINTS: Columns = &[(
     }),
 )];
 
+pub(super) const VOLUME: Columns = &[
+    ("Capacity", "string", 0, Of(|o| text(o, "/spec/capacity/storage"))),
+    (
+        "Access Modes",
+        "string",
+        0,
+        Of(|o| joined(items(o, "/spec/accessModes").iter().filter_map(access_mode), ",")),
+    ),
+    ("Reclaim Policy", "string", 0, Of(|o| text(o, "/spec/persistentVolumeReclaimPolicy"))),
+    (
+        "Status",
+        "string",
+        0,
+        Of(|o| if o.is_terminating() { "Terminating".into() } else { text(o, "/status/phase") }),
+    ),
+    (
+        "Claim",
+        "string",
+        0,
+        Of(|o| match (o.str_at("/spec/claimRef/namespace"), o.str_at("/spec/claimRef/name")) {
+            (_, "") => "".into(),
+            (namespace, name) => format!("{namespace}/{name}").into(),
+        }),
+    ),
+    ("StorageClass", "string", 0, Of(|o| text(o, "/spec/storageClassName"))),
+    ("VolumeAttributesClass", "string", 0, Of(|o| or(text(o, "/spec/volumeAttributesClassName"), UNSET))),
+    ("Reason", "string", 0, Of(|o| text(o, "/status/reason"))),
+    ("VolumeMode", "string", 1, Of(|o| or(text(o, "/spec/volumeMode"), UNSET))),
+];
+
 pub(super) const VOLUME_CLAIM: Columns = &[
     (
         "Status",

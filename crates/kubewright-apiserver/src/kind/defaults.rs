@@ -80,6 +80,34 @@ fn quality_of_service(object: &Object) -> &'static str {
     }
 }
 
+/// Source: core `v1.SetDefaults_PersistentVolume`.
+pub(super) fn persistent_volume(object: &mut Object) {
+    let spec = object.section("spec");
+    fill(spec, "persistentVolumeReclaimPolicy", "Retain");
+    fill(spec, "volumeMode", "Filesystem");
+}
+
+pub(super) fn new_persistent_volume(object: &mut Object) {
+    object.put("status", Some(json!({"phase": "Pending"})));
+}
+
+/// What it does not select, and how it is labelled, is what its template is labelled with.
+///
+/// Source: core `v1.SetDefaults_ReplicationController`.
+pub(super) fn replication_controller(object: &mut Object) {
+    let labels = object.at("/spec/template/metadata/labels").cloned();
+    let labels = labels.filter(|labels| labels.as_object().is_some_and(|labels| !labels.is_empty()));
+    let spec = object.section("spec");
+    fill(spec, "replicas", 1);
+    if let Some(labels) = &labels {
+        fill(spec, "selector", labels.clone());
+    }
+    template(spec);
+    if let Some(labels) = labels {
+        fill(object.metadata_mut(), "labels", labels);
+    }
+}
+
 /// Source: core `v1.SetDefaults_PersistentVolumeClaim`.
 pub(super) fn persistent_volume_claim(object: &mut Object) {
     fill(object.section("spec"), "volumeMode", "Filesystem");
@@ -279,6 +307,19 @@ mod tests {
         ] {
             assert_eq!(is_latest(image), latest, "{image}");
         }
+    }
+
+    #[test]
+    fn a_replication_controller_selects_what_it_makes() {
+        let labels = json!({"a": "b"});
+        let spec = json!({"template": {"metadata": {"labels": labels}, "spec": {}}});
+        let mut object = Object(json!({"spec": spec}).as_object().cloned().unwrap());
+        replication_controller(&mut object);
+        assert_eq!(
+            (object.at("/spec/selector"), object.at("/metadata/labels")),
+            (Some(&labels), Some(&labels))
+        );
+        assert_eq!(object.at("/spec/replicas"), Some(&json!(1)));
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Kind {
             Some((_, pointer)) => {
                 let absent = match pointer.as_str() {
                     "/spec/unschedulable" | "/spec/hostNetwork" => "false",
-                    "/status/succeeded" => "0",
+                    "/status/succeeded" | "/status/replicas" => "0",
                     _ => "",
                 };
                 Ok(FieldLabel { pointer: pointer.clone(), absent })

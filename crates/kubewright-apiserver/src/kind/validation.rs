@@ -219,6 +219,27 @@ pub(super) fn workload(new: &Object, old: Option<&Object>) -> Vec<FieldError> {
     problems
 }
 
+/// Source: core `validation.ValidateReplicationControllerSpec`.
+pub(super) fn replication_controller(new: &Object, _: Option<&Object>) -> Vec<FieldError> {
+    let mut problems = Vec::new();
+    let replicas = new.at("/spec/replicas");
+    if replicas.and_then(Value::as_i64).is_some_and(|replicas| replicas < 0) {
+        let detail = "must be greater than or equal to 0";
+        problems.push(FieldError::invalid("spec.replicas", replicas, detail));
+    }
+    let wanted = new.at("/spec/selector").and_then(Value::as_object).filter(|wanted| !wanted.is_empty());
+    let labels = new.at("/spec/template/metadata/labels");
+    let Some(wanted) = wanted else {
+        problems.push(FieldError::required("spec.selector", ""));
+        return problems;
+    };
+    if wanted.iter().any(|(label, value)| labels.and_then(|labels| labels.get(label)) != Some(value)) {
+        let detail = "`selector` does not match template `labels`";
+        problems.push(FieldError::invalid("spec.template.metadata.labels", labels, detail));
+    }
+    problems
+}
+
 /// What a role binding grants is fixed at birth.
 ///
 /// Source: rbac `validation.ValidateRoleBindingUpdate`.
@@ -276,6 +297,20 @@ mod tests {
         check(secret, &of("kubernetes.io/basic-auth", json!({})), &both);
         let account = "metadata.annotations[kubernetes.io/service-account.name]: Required value";
         check(secret, &of("kubernetes.io/service-account-token", json!({})), &[account]);
+    }
+
+    #[test]
+    fn a_replication_controller_selects_its_own_pods() {
+        let of = |selector: Value| {
+            json!({"spec": {"replicas": -1, "selector": selector,
+            "template": {"metadata": {"labels": {"a": "b"}}}}})
+        };
+        let replicas = "spec.replicas: Invalid value: -1: must be greater than or equal to 0";
+        check(replication_controller, &of(json!({"a": "b"})), &[replicas]);
+        check(replication_controller, &of(json!({})), &[replicas, "spec.selector: Required value"]);
+        let unmatched =
+            "spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match";
+        check(replication_controller, &of(json!({"a": "c"})), &[replicas, unmatched]);
     }
 
     #[test]

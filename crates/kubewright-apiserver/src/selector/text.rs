@@ -10,7 +10,10 @@ pub(crate) fn selector_text(selector: &Value) -> String {
         return text.to_owned();
     }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let labels = selector["matchLabels"].as_object().into_iter().flatten();
+    // The oldest kinds have nothing but labels.
+    let is_plain = selector.as_object().is_some_and(|fields| fields.values().all(Value::is_string));
+    let labels = if is_plain { selector } else { &selector["matchLabels"] };
+    let labels = labels.as_object().into_iter().flatten();
     let labels = labels.map(|(label, value)| format!("{label}={}", text(value)));
     let expressions = selector["matchExpressions"].as_array().into_iter().flatten();
     let expressions = expressions.map(|expression| {
@@ -38,5 +41,7 @@ mod tests {
             {"key": "c", "operator": "In", "values": ["d", "e"]}, {"key": "f", "operator": "DoesNotExist"}]});
         assert_eq!(selector_text(&selector), "a=b,c in (d,e),!f");
         assert_eq!(selector_text(&json!("x=y")), "x=y");
+        assert_eq!(selector_text(&json!({"a": "b", "c": "d"})), "a=b,c=d");
+        assert_eq!(selector_text(&json!({})), "");
     }
 }
