@@ -82,7 +82,7 @@ impl ApiServer {
     ///     "metadata": {"name": "web"},
     ///     "spec": {
     ///         "selector": {"matchLabels": {"app": "web"}},
-    ///         "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": []}},
+    ///         "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
     ///     },
     /// }))?;
     /// deployments.create(&PostParams::default(), &deployment).await?;

@@ -324,7 +324,7 @@ async fn a_deployment_that_cannot_be_written_keeps_no_other_waiting() {
         let deployment = object(json!({
             "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {
             "replicas": replicas, "selector": {"matchLabels": {"a": "b"}},
-            "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}},
+            "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
         }}));
         let made = deployments.create(&PostParams::default(), &deployment).await;
         assert_eq!(made.is_ok(), name != "b");

@@ -70,7 +70,8 @@ async fn it_runs_controllers_when_asked() {
     let deployments: Api<Deployment> = Api::default_namespaced(client_of(&path).await);
     let mut events = deployments.watch(&WatchParams::default(), "0").await.unwrap().boxed();
     let deployment = serde_json::from_value(json!({"metadata": {"name": "web"}, "spec": {
-        "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}}}}));
+        "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}},
+            "spec": {"containers": [{"name": "c", "image": "i"}]}}}}));
     deployments.create(&PostParams::default(), &deployment.unwrap()).await.unwrap();
     let available = |event: &WatchEvent<Deployment>| match event {
         WatchEvent::Modified(seen) => {

@@ -89,7 +89,7 @@ async fn a_scale_comes_in_protobuf() {
     let deployment = object(json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
         "spec": {"selector": {"matchLabels": {"a": "b"}},
-            "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}}},
+            "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
     }));
     let deployments = dynamic(&client, "apps", "v1", "Deployment", "deployments");
     deployments.create(&PostParams::default(), &deployment).await.unwrap();

@@ -226,7 +226,7 @@ async fn clients_are_warned_of_old_versions_and_of_names_that_will_surprise_them
         )])
     );
 
-    let pod = r#"{"metadata": {"name": "a.b"}, "spec": {"containers": []}}"#;
+    let pod = r#"{"metadata": {"name": "a.b"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}"#;
     let (_, warnings, _) = write(&server, Method::POST, PODS, "application/json", pod).await;
     assert!(
         warnings[0].starts_with("299 - \"metadata.name: this is used in the Pod's hostname"),

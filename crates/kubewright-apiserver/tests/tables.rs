@@ -60,7 +60,7 @@ async fn nodes_and_pods_show_where_they_are_and_how_they_do() {
     .await;
     check(
         "/api/v1/namespaces/default/pods",
-        json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}], "readinessGates": [{"conditionType": "Up"}]}}),
+        json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}], "readinessGates": [{"conditionType": "Up"}]}}),
         json!({"phase": "Running", "conditions": [{"type": "Up", "status": "True"}]}),
         "Name | Ready | Status | Restarts | Age | IP | Node | Nominated Node | Readiness Gates",
         json!(["p", "0/1", "Running", "0", null, "<none>", "<none>", "<none>", "1/1"]),

@@ -348,7 +348,7 @@ async fn a_scale_is_asked_about_as_a_scale() {
     let deployments = dynamic(&house.client, "apps", "v1", "Deployment", "deployments");
     let deployment: DynamicObject = object(json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"},
-        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}}},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
     }));
     deployments.create(&PostParams::default(), &deployment).await.unwrap();
     deployments

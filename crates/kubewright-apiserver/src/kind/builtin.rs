@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    autoscaler, columns, defaults,
+    autoscaler, columns, containers, defaults,
     definition::{self, Definitions},
     event::Events,
     namespace::Namespaces,
@@ -238,6 +238,7 @@ fn pod() -> Rules {
         generation: Generation::Spec,
         default: defaults::pod,
         prepare_for_create: defaults::new_pod,
+        validate: containers::of_pod,
         deletion: DeletionStyle::Graceful,
         ..Rules::default()
     }

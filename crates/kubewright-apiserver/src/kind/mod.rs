@@ -8,6 +8,7 @@ mod autoscaler;
 mod builtin;
 mod column;
 mod columns;
+mod containers;
 mod custom;
 mod custom_resource;
 mod custom_schema;

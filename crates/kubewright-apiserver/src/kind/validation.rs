@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::containers;
 use crate::{error::FieldError, name::check_config_key, object::Object};
 
 /// Checks a new object, with the one it replaces if there is one.
@@ -211,6 +212,7 @@ pub(super) fn workload(new: &Object, old: Option<&Object>) -> Vec<FieldError> {
         let detail = "`selector` does not match template `labels`";
         problems.push(FieldError::invalid("spec.template.metadata.labels", labels, detail));
     }
+    problems.extend(containers::of_template(new));
     if let Some(old) = old
         && old.at("/spec/selector") != selector
     {

@@ -29,7 +29,8 @@ fn forbidden() -> Fault {
 async fn missing_rights_are_named() {
     let env = TestEnv::start().await;
     let mut lock = LeaseLock::new(env.kube(), "default", "test.example.com", BTreeMap::new());
-    let record = LeaderElectionRecord::default();
+    let mut record = LeaderElectionRecord::default();
+    record.lease_duration = seconds(15);
     lock.create(&record).await.unwrap();
     env.server().faults().add(forbidden());
 
