@@ -32,7 +32,7 @@
 //! # What it does not do yet
 //! Built-in kinds are not validated or pruned by a schema beyond a few certain rules, and strict field validation finds
 //! nothing in them. Rules in CEL are kept and not evaluated. Server-side apply is refused with 415. Everybody who gets in
-//! is an administrator. Custom resources are not converted by webhooks, and match conditions of webhooks are refused.
+//! is an administrator. Match conditions of webhooks are refused.
 //!
 //! # Features
 //! - `bin`: the `kubewright-apiserver` program. The library is the same without it.
@@ -62,9 +62,9 @@ mod selector;
 mod server;
 mod service_tokens;
 mod storage;
+mod webhook;
 mod wire;
 
-pub use admission::{ServiceRoute, WebhookHandler};
 pub use auth::{AlwaysAllow, Authorizer, Decision, RecordedRequest, RequestRecorder};
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use context::{RequestInfo, ResourceInfo, UserInfo, Verb};
@@ -76,4 +76,5 @@ pub use door::{
 pub use error::Status;
 pub use fault::{Fault, FaultHandle, Faults};
 pub use server::{ApiServer, ApiServerBuilder};
+pub use webhook::{ServiceRoute, WebhookHandler};
 pub use wire::{Body, BodyError};

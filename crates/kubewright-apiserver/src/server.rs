@@ -7,7 +7,6 @@ use kube::Client;
 use tokio::sync::watch;
 
 use crate::{
-    admission::ServiceRoute,
     auth::{AlwaysAllow, Authorizer, Everybody, Recordings, RequestRecorder},
     clock::{Clock, SystemClock, VirtualClock},
     controllers::{Controllers, RunningControllers},
@@ -16,6 +15,7 @@ use crate::{
     identity::Identity,
     registry::{Cluster, ClusterOptions},
     storage::Limits,
+    webhook::ServiceRoute,
 };
 
 /// A Kubernetes API server.
@@ -119,7 +119,7 @@ impl ApiServer {
 
     /// Says where the webhooks behind a Service are. Those of a Service without a route cannot be called.
     pub fn route_service(&self, namespace: &str, name: &str, route: ServiceRoute) {
-        self.shared.cluster.admission.route_service(namespace, name, route);
+        self.shared.cluster.caller.route_service(namespace, name, route);
     }
 
     /// Forgets the history of all resources, as etcd does every five minutes.

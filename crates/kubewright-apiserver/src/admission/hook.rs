@@ -1,12 +1,11 @@
 //! One webhook, as a configuration declares it.
 
-use std::{sync::OnceLock, time::Duration};
+use std::time::Duration;
 
-use rustls::ClientConfig;
 use serde_json::Value;
 
-use super::{rule::Rule, target::Target};
-use crate::{object::Object, selector::LabelSelector};
+use super::rule::Rule;
+use crate::{object::Object, selector::LabelSelector, webhook::Endpoint};
 
 /// One webhook of a configuration.
 #[derive(Debug)]
@@ -17,16 +16,13 @@ pub(super) struct Hook {
     pub(super) namespace_selector: LabelSelector,
     pub(super) object_selector: LabelSelector,
     pub(super) failure_policy: FailurePolicy,
-    pub(super) timeout: Duration,
     /// Whether it may be called where nothing is to be stored.
     pub(super) takes_dry_runs: bool,
     /// Whether it is called again when another one changes the object after it.
     pub(super) is_reinvoked: bool,
     /// The version in which it is asked, `v1` if it takes that.
     pub(super) review_version: ReviewVersion,
-    pub(super) target: Target,
-    /// How it is recognised; made when it is first called.
-    pub(super) tls: OnceLock<ClientConfig>,
+    pub(super) endpoint: Endpoint,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +58,7 @@ impl Hook {
         let versions = webhook["admissionReviewVersions"].as_array().map(Vec::as_slice).unwrap_or_default();
         let known =
             versions.iter().filter_map(Value::as_str).find(|version| ["v1", "v1beta1"].contains(version));
+        let timeout = Duration::from_secs(webhook["timeoutSeconds"].as_u64().unwrap_or(10));
         Self {
             name: text("name").to_owned(),
             rules: webhook["rules"].as_array().into_iter().flatten().map(Rule::read).collect(),
@@ -77,12 +74,10 @@ impl Hook {
             } else {
                 FailurePolicy::Fail
             },
-            timeout: Duration::from_secs(webhook["timeoutSeconds"].as_u64().unwrap_or(10)),
             takes_dry_runs: is("sideEffects", "None") || is("sideEffects", "NoneOnDryRun"),
             is_reinvoked: is("reinvocationPolicy", "IfNeeded"),
             review_version: if known == Some("v1beta1") { ReviewVersion::V1Beta1 } else { ReviewVersion::V1 },
-            target: Target::read(&webhook["clientConfig"]),
-            tls: OnceLock::new(),
+            endpoint: Endpoint::new(&webhook["clientConfig"], timeout),
         }
     }
 }

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{
-    hook::Hook,
-    services::{ServiceRoute, Services},
-};
+use super::hook::Hook;
 use crate::{
-    identity::Identity,
     kind::Kinds,
     object::Object,
     storage::{Derived, Snapshot, Store},
+    webhook::Caller,
 };
 
 /// The webhooks that are configured, and what it takes to ask them. They are read off the store, and never told.
@@ -18,21 +15,15 @@ use crate::{
 pub(crate) struct Admission {
     pub(super) store: Store,
     pub(super) kinds: Arc<Kinds>,
-    pub(super) identity: Arc<Identity>,
-    pub(super) services: Services,
+    pub(super) caller: Arc<Caller>,
     mutating: Derived<Arc<[Hook]>>,
     validating: Derived<Arc<[Hook]>>,
 }
 
 impl Admission {
-    pub(crate) fn new(store: Store, kinds: Arc<Kinds>, identity: Arc<Identity>) -> Self {
-        let (services, mutating, validating) = Default::default();
-        Self { store, kinds, identity, services, mutating, validating }
-    }
-
-    /// Says where the webhooks behind a Service are.
-    pub(crate) fn route_service(&self, namespace: &str, name: &str, route: ServiceRoute) {
-        self.services.insert(namespace, name, route);
+    pub(crate) fn new(store: Store, kinds: Arc<Kinds>, caller: Arc<Caller>) -> Self {
+        let (mutating, validating) = Default::default();
+        Self { store, kinds, caller, mutating, validating }
     }
 
     /// Whether there is any webhook.

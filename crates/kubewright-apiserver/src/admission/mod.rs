@@ -4,7 +4,6 @@
 //! are refused. There is no audit log, so that audit annotations go nowhere.
 
 mod attributes;
-mod caller;
 mod hook;
 mod hooks;
 mod matching;
@@ -12,10 +11,7 @@ mod mutating;
 mod refusal;
 mod review;
 mod rule;
-mod services;
-mod target;
 mod validating;
 
 pub(crate) use attributes::{Attributes, Operation, View};
 pub(crate) use hooks::Admission;
-pub use services::{ServiceRoute, WebhookHandler};

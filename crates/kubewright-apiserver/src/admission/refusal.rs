@@ -2,7 +2,6 @@
 
 use super::{
     attributes::Attributes,
-    caller,
     hook::{FailurePolicy, Hook},
     review::{Answer, Question},
 };
@@ -48,8 +47,9 @@ pub(super) async fn ask(
     }
     let question = Question::new(attributes, hook, kind, old, new).await.map_err(Refusal::Denied)?;
     let body = question.body.to_string().into_bytes();
+    let answered = attributes.admission.caller.ask(&hook.endpoint, body).await;
     let answered =
-        caller::ask(&attributes.admission.services, hook, body).await.map_err(Refusal::NoAnswer)?;
+        answered.map_err(|reason| Refusal::NoAnswer(format!("failed to call webhook: {reason}")))?;
     let answer = Answer::read(&answered, &question.uid, hook.review_version, may_patch)
         .map_err(|reason| Refusal::NoAnswer(format!("received invalid webhook response: {reason}")))?;
     for warning in &answer.warnings {

@@ -38,7 +38,7 @@ impl Question {
         old: Option<&Object>,
         new: Option<&Object>,
     ) -> Result<Self, Status> {
-        let uid = attributes.admission.identity.uid();
+        let uid = attributes.admission.caller.uid();
         let mut shown = [Value::Null, Value::Null];
         for (place, object) in shown.iter_mut().zip([new, old]) {
             if let Some(object) = object {

@@ -2,7 +2,10 @@
 
 mod by_name;
 mod by_rule;
+mod by_webhook;
 mod fields;
+mod metadata;
+mod review;
 
 use std::fmt;
 
@@ -10,6 +13,7 @@ use futures::future::BoxFuture;
 
 pub(crate) use by_name::ByName;
 pub(crate) use by_rule::ByRule;
+pub(crate) use by_webhook::ByWebhook;
 pub(crate) use fields::RenamedFields;
 
 use crate::{error::Status, object::Object};

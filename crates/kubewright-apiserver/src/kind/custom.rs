@@ -11,9 +11,14 @@ use super::{
     custom_resource::CustomResources,
     custom_schema::CustomSchema,
     definition,
+    labels::labels_and_annotations,
     row::{ALL_VERBS, Kind, ScalePaths, Scope, Subresource},
 };
-use crate::{convert::ByName, object::Object};
+use crate::{
+    convert::{ByName, ByWebhook, Converter},
+    object::Object,
+    webhook::Caller,
+};
 
 /// Where definitions are kept.
 pub(crate) const DEFINITIONS: &str = "apiextensions.k8s.io/customresourcedefinitions";
@@ -64,16 +69,17 @@ impl CustomDefinition<'_> {
     }
 
     /// One row per served version of a definition that was written at `revision`.
-    pub(crate) fn kinds(&self, revision: u64) -> Vec<Kind> {
+    pub(crate) fn kinds(&self, revision: u64, caller: &Arc<Caller>) -> Vec<Kind> {
         let schema = |version: &Value| {
             Arc::new(version.pointer("/schema/openAPIV3Schema").cloned().unwrap_or_default())
         };
         let storage = self.versions().iter().find(|version| version["storage"] == Value::Bool(true));
         let stored = CustomSchema::stored(storage.map(schema).unwrap_or_default(), revision);
+        let converter = self.converter(caller);
         self.versions()
             .iter()
             .filter(|version| version["served"] == Value::Bool(true))
-            .map(|version| self.kind(version, CustomSchema::other(schema(version), &stored)))
+            .map(|version| self.kind(version, CustomSchema::other(schema(version), &stored), &converter))
             .collect()
     }
 
@@ -101,11 +107,22 @@ impl CustomDefinition<'_> {
         Some(format!("{group}/{} {kind} is deprecated{advice}", name(version)))
     }
 
+    /// How its versions become each other.
+    fn converter(&self, caller: &Arc<Caller>) -> Arc<dyn Converter> {
+        if self.0.str_at("/spec/conversion/strategy") != "Webhook" {
+            return Arc::new(ByName);
+        }
+        let webhook = self.0.at("/spec/conversion/webhook").cloned().unwrap_or_default();
+        let versions = self.versions().iter().filter_map(|version| version["name"].as_str());
+        let versions = versions.map(|version| format!("{}/{version}", self.group())).collect();
+        Arc::new(ByWebhook::new(&webhook, versions, caller.clone(), labels_and_annotations))
+    }
+
     fn versions(&self) -> &[Value] {
         definition::versions(self.0)
     }
 
-    fn kind(&self, version: &Value, schema: Arc<CustomSchema>) -> Kind {
+    fn kind(&self, version: &Value, schema: Arc<CustomSchema>, converter: &Arc<dyn Converter>) -> Kind {
         // What is served are the names that were accepted, whatever the definition has asked for since.
         let accepted = self.0.at("/status/acceptedNames").or_else(|| self.0.at("/spec/names"));
         let found = |field: &str| accepted.and_then(|names| names.get(field));
@@ -133,7 +150,7 @@ impl CustomDefinition<'_> {
             subresources,
             prefix: format!("{}/{}", self.group(), self.plural()).into(),
             kept_as: format!("{}/{}", self.group(), self.storage_version()),
-            converter: Arc::new(ByName),
+            converter: converter.clone(),
             registry_path: format!("{}/{}", self.group(), self.plural()),
             field_labels: selectable_fields(version),
             columns: columns(version),

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{custom::CustomDefinition, row::Kind};
-use crate::object::{Document, Object};
+use crate::{
+    object::{Document, Object},
+    webhook::Caller,
+};
 
 /// What the registry knows of a definition.
 #[derive(Debug)]
@@ -24,7 +27,7 @@ pub(crate) struct Defined {
 
 impl Defined {
     /// Reads a definition. Rows that `before` has made of the same definition stay, and watches of them go on.
-    pub(super) fn read(document: &Document, before: Option<&Self>) -> Self {
+    pub(super) fn read(document: &Document, before: Option<&Self>, caller: &Arc<Caller>) -> Self {
         let Ok(object) = Object::decode(document) else { return Self::unreadable(document.revision()) };
         let definition = CustomDefinition(&object);
         let mut defined = Self {
@@ -39,7 +42,7 @@ impl Defined {
         if definition.condition("Established") == Some("True") {
             defined.kinds = match before.filter(|before| before.serves_as(&defined)) {
                 Some(before) => before.kinds.clone(),
-                None => definition.kinds(document.revision()).into_iter().map(Arc::new).collect(),
+                None => definition.kinds(document.revision(), caller).into_iter().map(Arc::new).collect(),
             };
         }
         defined

@@ -12,29 +12,41 @@ use super::{builtin, custom::DEFINITIONS, defined::Defined, row::Kind};
 use crate::{
     object::Document,
     storage::{Derived, Key, Snapshot, Store},
+    webhook::Caller,
 };
 
 /// The rows that are served now. They are read off the definitions in the store, and never told.
 #[derive(Debug)]
-pub(crate) struct Kinds(Derived<Arc<Served>>);
+pub(crate) struct Kinds {
+    served: Derived<Arc<Served>>,
+    /// By whom objects are converted that webhooks convert.
+    caller: Arc<Caller>,
+}
 
 impl Kinds {
-    /// The built-in kinds.
+    /// The built-in kinds, and nobody to call.
+    #[cfg(test)]
     pub(crate) fn new() -> Self {
+        Self::calling(Arc::new(Caller::new(Arc::new(crate::identity::Identity::seeded(1)))))
+    }
+
+    /// The built-in kinds. `caller` asks the webhooks of kinds that come.
+    pub(crate) fn calling(caller: Arc<Caller>) -> Self {
         let builtin = builtin::kinds().into_iter().map(Arc::new).collect();
-        Self(Derived::new(Arc::new(Served::new(builtin, BTreeMap::new()))))
+        Self { served: Derived::new(Arc::new(Served::new(builtin, BTreeMap::new()))), caller }
     }
 
     /// The rows as they were when somebody last caught up.
     #[cfg(test)]
     pub(crate) fn current(&self) -> Arc<Served> {
-        self.0.current()
+        self.served.current()
     }
 
     /// The rows of everything that the store holds at this moment, or a later one.
     pub(crate) fn caught_up(&self, store: &Store) -> Arc<Served> {
         let replaced = |before: &Arc<Served>, after: &Arc<Served>| before.retire(after, store);
-        self.0.caught_up(store, DEFINITIONS, |before, snapshot| Arc::new(before.next(snapshot)), replaced)
+        let read = |before: &Arc<Served>, snapshot: &Snapshot| Arc::new(before.next(snapshot, &self.caller));
+        self.served.caught_up(store, DEFINITIONS, read, replaced)
     }
 }
 
@@ -72,12 +84,12 @@ impl Served {
     }
 
     /// The rows with the definitions of `snapshot`; those that have not changed stay what they are.
-    fn next(&self, snapshot: &Snapshot) -> Self {
+    fn next(&self, snapshot: &Snapshot, caller: &Arc<Caller>) -> Self {
         let read = |(key, document): (&Key, &Document)| {
             let known = self.definitions.get(key.as_str());
             let defined = match known {
                 Some(known) if known.revision == document.revision() => known.clone(),
-                known => Arc::new(Defined::read(document, known.map(AsRef::as_ref))),
+                known => Arc::new(Defined::read(document, known.map(AsRef::as_ref), caller)),
             };
             (key.to_string(), defined)
         };

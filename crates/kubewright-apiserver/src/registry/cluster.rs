@@ -12,6 +12,7 @@ use crate::{
     kind::{Kind, Kinds, Served},
     service_tokens::ServiceTokens,
     storage::{Limits, Store},
+    webhook::Caller,
 };
 
 /// What all requests share, whichever door they come through.
@@ -20,6 +21,7 @@ pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) kinds: Arc<Kinds>,
     pub(crate) admission: Admission,
+    pub(crate) caller: Arc<Caller>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) identity: Arc<Identity>,
     pub(crate) bookmark_interval: Duration,
@@ -41,10 +43,13 @@ impl Cluster {
     /// A cluster with what every one has: four namespaces and the Service `kubernetes`.
     pub(crate) fn new(options: ClusterOptions) -> Self {
         let ClusterOptions { limits, clock, identity, bookmark_interval } = options;
-        let (store, kinds) = (Store::new(limits, first_revision(clock.now())), Arc::new(Kinds::new()));
+        let store = Store::new(limits, first_revision(clock.now()));
         let identity = Arc::new(identity);
+        let caller = Arc::new(Caller::new(identity.clone()));
+        let kinds = Arc::new(Kinds::calling(caller.clone()));
         let cluster = Self {
-            admission: Admission::new(store.clone(), kinds.clone(), identity.clone()),
+            admission: Admission::new(store.clone(), kinds.clone(), caller.clone()),
+            caller,
             store,
             kinds,
             clock,

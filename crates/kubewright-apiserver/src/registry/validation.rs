@@ -2,12 +2,12 @@
 //!
 //! Source: apimachinery `api/validation.ValidateObjectMeta`, `ValidateObjectMetaUpdate`.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     error::FieldError,
-    kind::Kind,
-    name::{check_label_value, check_qualified_name},
+    kind::{Kind, labels_and_annotations},
+    name::check_qualified_name,
     object::Object,
 };
 
@@ -17,8 +17,7 @@ pub(super) fn validate(kind: &Kind, new: &Object, old: Option<&Object>) -> Vec<F
         None => names(kind, new),
         Some(old) => changes(new, old),
     };
-    problems.extend(labels(new));
-    problems.extend(annotations(new));
+    problems.extend(labels_and_annotations(new));
     problems.extend(owner_references(new));
     problems.extend(finalizers(kind, new));
     problems
@@ -66,36 +65,6 @@ fn changes(new: &Object, old: &Object) -> Vec<FieldError> {
         if value != old.metadata().get(*field) {
             problems.push(FieldError::immutable(&format!("metadata.{field}"), value));
         }
-    }
-    problems
-}
-
-fn labels(object: &Object) -> Vec<FieldError> {
-    let mut problems = Vec::new();
-    for (key, value) in texts(object, "labels") {
-        let found = check_qualified_name(key);
-        problems
-            .extend(found.iter().map(|text| FieldError::invalid("metadata.labels", Some(&key.into()), text)));
-        let found = check_label_value(value);
-        problems.extend(
-            found.iter().map(|text| FieldError::invalid("metadata.labels", Some(&value.into()), text)),
-        );
-    }
-    problems
-}
-
-fn annotations(object: &Object) -> Vec<FieldError> {
-    let path = "metadata.annotations";
-    let mut problems = Vec::new();
-    let mut bytes = 0;
-    for (key, value) in texts(object, "annotations") {
-        // Upper case has always been taken here, before and after the slash.
-        let found = check_qualified_name(&key.to_lowercase());
-        problems.extend(found.iter().map(|text| FieldError::invalid(path, Some(&key.into()), text)));
-        bytes += key.len() + value.len();
-    }
-    if bytes > ANNOTATION_BYTES {
-        problems.push(FieldError::too_long(path, ANNOTATION_BYTES));
     }
     problems
 }
@@ -168,17 +137,8 @@ fn finalizers(kind: &Kind, object: &Object) -> Vec<FieldError> {
     problems
 }
 
-/// The entries of a map of texts.
-fn texts<'a>(object: &'a Object, field: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
-    let map = object.metadata().get(field).and_then(Value::as_object);
-    map.into_iter().flat_map(Map::iter).filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
-}
-
 /// Fields that a client may repeat or leave out. Others than those that are stored are an error.
 pub(super) const IMMUTABLE: &[&str] = &["uid", "deletionTimestamp", "deletionGracePeriodSeconds"];
 
 /// Source: core `helper.IsStandardFinalizerName`.
 const STANDARD: &[&str] = &["orphan", "foregroundDeletion", "kubernetes"];
-
-/// Source: apimachinery `api/validation.TotalAnnotationSizeLimitB`.
-const ANNOTATION_BYTES: usize = 256 << 10;

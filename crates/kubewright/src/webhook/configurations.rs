@@ -5,10 +5,17 @@ use k8s_openapi::{
     api::admissionregistration::v1::{
         MutatingWebhookConfiguration, ServiceReference, ValidatingWebhookConfiguration, WebhookClientConfig,
     },
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+        CustomResourceConversion, ServiceReference as ConversionService,
+        WebhookClientConfig as ConversionClientConfig, WebhookConversion,
+    },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 
-use super::declaration::{Declared, Role};
+use super::{
+    conversion::CONVERT_PATH,
+    declaration::{Declared, Role},
+};
 
 /// The configurations that have the API server call what is registered at a server. Each is `None` if there is nothing in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +71,34 @@ impl WebhookConfigurations {
 }
 
 impl WebhookAddress {
+    /// What has the API server convert a kind here: for `spec.conversion` of its definition.
+    ///
+    /// # Example: a definition of two versions
+    /// ```
+    /// # use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    /// use kubewright::webhook::WebhookAddress;
+    ///
+    /// # let mut definition = CustomResourceDefinition::default();
+    /// let service = WebhookAddress::Service { namespace: "system".into(), name: "webhook-service".into() };
+    /// definition.spec.conversion = Some(service.conversion());
+    /// ```
+    pub fn conversion(&self) -> CustomResourceConversion {
+        let WebhookClientConfig { ca_bundle, service, url } = self.client(CONVERT_PATH.to_owned());
+        let service = service.map(|ServiceReference { name, namespace, path, port }| ConversionService {
+            name,
+            namespace,
+            path,
+            port,
+        });
+        CustomResourceConversion {
+            strategy: "Webhook".to_owned(),
+            webhook: Some(WebhookConversion {
+                client_config: Some(ConversionClientConfig { ca_bundle, service, url }),
+                conversion_review_versions: vec!["v1".to_owned()],
+            }),
+        }
+    }
+
     fn client(&self, path: String) -> WebhookClientConfig {
         match self.clone() {
             Self::Service { namespace, name } => {

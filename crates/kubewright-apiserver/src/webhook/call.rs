@@ -1,4 +1,4 @@
-//! Webhooks, called over HTTPS or in this process.
+//! One call, over HTTPS or in this process.
 
 use std::{error::Error, net::SocketAddr, sync::Arc};
 
@@ -16,27 +16,24 @@ use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::TlsConnector;
 
 use super::{
-    hook::Hook,
+    endpoint::Endpoint,
     services::{ServiceRoute, Services},
     target::Place,
 };
 
-/// Sends a question, and gives the body of the answer.
-///
-/// # Errors
-/// Why there is none, in upstream's words as far as they are about the same.
-pub(super) async fn ask(services: &Services, hook: &Hook, question: Vec<u8>) -> Result<Bytes, String> {
-    let url = hook.target.url(hook.timeout.as_secs());
-    let asked = timeout(hook.timeout, send(services, hook, &url, question)).await;
+pub(super) async fn ask(
+    services: &Services,
+    endpoint: &Endpoint,
+    question: Vec<u8>,
+) -> Result<Bytes, String> {
+    let url = endpoint.target.url(endpoint.timeout.as_secs());
+    let asked = timeout(endpoint.timeout, send(services, endpoint, &url, question)).await;
     let answered = asked.unwrap_or_else(|_| Err("context deadline exceeded".into()));
-    let failed = |error: BoxError| format!("failed to call webhook: Post {url:?}: {}", chain(&*error));
-    match answered.map_err(failed)? {
+    match answered.map_err(|error| format!("Post {url:?}: {}", chain(&*error)))? {
         (status, body) if status.is_success() => Ok(body),
-        (StatusCode::NOT_FOUND, _) => {
-            Err("failed to call webhook: the server could not find the requested resource".to_owned())
-        }
+        (StatusCode::NOT_FOUND, _) => Err("the server could not find the requested resource".to_owned()),
         (status, _) => Err(format!(
-            "failed to call webhook: the server responded with the status code {} but did not return more information",
+            "the server responded with the status code {} but did not return more information",
             status.as_u16()
         )),
     }
@@ -44,7 +41,7 @@ pub(super) async fn ask(services: &Services, hook: &Hook, question: Vec<u8>) -> 
 
 async fn send(
     services: &Services,
-    hook: &Hook,
+    endpoint: &Endpoint,
     url: &str,
     question: Vec<u8>,
 ) -> Result<(StatusCode, Bytes), BoxError> {
@@ -56,7 +53,7 @@ async fn send(
         .header(header::CONTENT_TYPE, "application/json")
         .header(header::ACCEPT, "application/json")
         .body(Bytes::from(question))?;
-    let route = match &hook.target.place {
+    let route = match &endpoint.target.place {
         Place::Url(_) => None,
         Place::Service { namespace, name, .. } => {
             Some(services.find(namespace, name).ok_or_else(|| format!("service {name:?} not found"))?)
@@ -70,7 +67,7 @@ async fn send(
         Some(ServiceRoute::Address(address)) => connect(address).await?,
         None => TcpStream::connect((host.as_str(), uri.port_u16().unwrap_or(443))).await?,
     };
-    let tls = hook.tls.get_or_init(|| trusting(&hook.target.ca_bundle));
+    let tls = endpoint.tls.get_or_init(|| trusting(&endpoint.target.ca_bundle));
     let connector = TlsConnector::from(Arc::new(tls.clone()));
     let stream = connector.connect(ServerName::try_from(host)?, stream).await?;
     exchange(TokioIo::new(stream), request.map(Full::new)).await
