@@ -14,7 +14,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright::{
     http_server::RegisterError,
     manager::Manager,
-    metrics::{MetricsServerOptions, Registry},
+    metrics::{MetricsAccess, MetricsServerOptions, Registry},
     prelude::*,
 };
 use kubewright_testing::{RunningManager, TestEnv};
@@ -160,6 +160,22 @@ async fn metrics_are_off_unless_asked_for() {
     running.elected().await;
     assert!(futures::poll!(Box::pin(handle.metrics_address())).is_pending());
     assert!(!handle.metrics_registry().text().contains("process_cpu_seconds_total"));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn who_shows_no_token_reads_no_metrics() {
+    let env = TestEnv::start().await;
+    let guarded = |options: &mut MetricsServerOptions| options.access = MetricsAccess::Authorized;
+    let extra = |manager: &Manager| manager.add_metrics_server_extra_handler("/hello", hello()).unwrap();
+    let (running, address) = served(&env, guarded, extra).await;
+    for headers in [&[][..], &["Authorization: Basic dGVzdDp0ZXN0"], &["Authorization: Bearer "]] {
+        for path in ["/metrics", "/hello"] {
+            let answer = get_with(address, path, headers).await;
+            assert_eq!(answer.status, 401, "{answer:?}");
+            assert!(!answer.body.contains("process_") && !answer.body.contains("hello"), "{answer:?}");
+        }
+    }
     running.stop().await.unwrap();
 }
 

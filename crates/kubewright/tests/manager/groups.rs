@@ -2,7 +2,7 @@
 
 use kubewright::{
     http_server::{BindAddress, HttpServer, HttpServerOptions},
-    manager::Group,
+    manager::{Group, ManagerError},
     tracing::{self, Instrument},
 };
 
@@ -106,6 +106,30 @@ async fn what_is_added_before_its_turn_waits_for_it() {
     a_second().await;
     assert_eq!(journal.lines().last().unwrap(), "others starts");
     running.stop().await.unwrap();
+}
+
+/// Source: controller-runtime `manager_test.go`, "should not allow adding runnables after the manager has stopped".
+#[tokio::test(start_paused = true)]
+async fn nothing_is_added_to_a_manager_that_stops_or_has_stopped() {
+    let env = TestEnv::start().await;
+    let journal = Journal::default();
+    let manager = env.manager().build().await.unwrap();
+    let late = |name| {
+        let (journal, may_go_on) = (journal.clone(), Arc::new(Notify::new()));
+        may_go_on.notify_one();
+        InGroup { name, group: Group::Others, journal, may_go_on }
+    };
+    manager.add(late("first")).unwrap();
+    let running = env.run(manager.clone());
+    running.elected().await;
+    let (stopped, ()) = tokio::join!(running.stop(), async {
+        // What was started ends a second after it was asked to.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        assert!(matches!(manager.add(late("while it stops")), Err(ManagerError::Stopping)));
+    });
+    stopped.unwrap();
+    assert!(matches!(manager.add(late("after it")), Err(ManagerError::Stopping)));
+    assert!(journal.lines().iter().all(|line| line.starts_with("first ")), "{:?}", journal.lines());
 }
 
 /// Fails before it is there.

@@ -7,5 +7,6 @@ mod authentication;
 mod certificates;
 mod configurations;
 mod conversion;
+mod hostile;
 mod house;
 mod server;
