@@ -10,6 +10,8 @@ mod time;
 
 pub use self::{
     object::{LoggedObject, object},
-    subscriber::{LevelFilter, LogFormat, LogOptions, init, init_at, init_with},
+    subscriber::{
+        Layer, LevelFilter, LogFormat, LogOptions, Registry, init, init_at, init_with, init_with_layer,
+    },
     time::TimeFormat,
 };

@@ -6,8 +6,12 @@ use std::{
     io::{self, IsTerminal},
 };
 
-pub use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+use tracing_subscriber::{
+    EnvFilter, fmt,
+    layer::{Identity, SubscriberExt},
+    util::SubscriberInitExt,
+};
+pub use tracing_subscriber::{Layer, Registry, filter::LevelFilter};
 
 use super::{TimeFormat, json::JsonLines};
 
@@ -38,7 +42,24 @@ pub fn init_at(level: LevelFilter) {
 /// kubewright::log::init_with(&options);
 /// ```
 pub fn init_with(options: &LogOptions) {
-    let lines = tracing_subscriber::registry().with(filter(options.level));
+    init_with_layer(options, Identity::new());
+}
+
+/// As [`init_with`]; `layer` hears of the same spans and events beside it.
+///
+/// # Example: traces for OpenTelemetry
+///
+/// Each reconcile is a span, so that a layer of `tracing-opentelemetry` makes a trace of it. How traces are sent is the author's choice of an exporter, and no
+/// dependency of this crate: that for OTLP brings an HTTP client of its own.
+///
+/// ```text
+/// let exporter = opentelemetry_otlp::SpanExporter::builder().with_http().build()?;
+/// let provider = opentelemetry_sdk::trace::SdkTracerProvider::builder().with_batch_exporter(exporter).build();
+/// let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("guestbook"));
+/// kubewright::log::init_with_layer(&LogOptions::default(), traces);
+/// ```
+pub fn init_with_layer(options: &LogOptions, layer: impl Layer<Registry> + Send + Sync + 'static) {
+    let lines = tracing_subscriber::registry().with(layer).with(filter(options.level));
     // A subscriber that the author has installed is the one that should stay.
     let _ = match options.format.settled(env::var_os(IN_A_POD).is_some()) {
         LogFormat::Text | LogFormat::Auto => {
@@ -157,11 +178,34 @@ mod tests {
     fn a_process_that_logs() {
         match env::var("FORMAT").as_deref() {
             Ok("json") => init_with(&LogOptions { format: LogFormat::Json, ..LogOptions::default() }),
+            Ok("layer") => init_with_layer(&LogOptions::default(), SpanNames),
             _ => init(),
         }
         tracing::info!(count = 3, "heard");
+        let _told = (tracing::info_span!("reconcile").entered(), tracing::debug_span!("step").entered());
         tracing::debug!("whispered");
         tracing::error!(target: "kube_client::client::builder", "said by whoever asked");
+    }
+
+    /// Says what begins.
+    struct SpanNames;
+
+    impl Layer<Registry> for SpanNames {
+        fn on_new_span(
+            &self,
+            attributes: &tracing::span::Attributes<'_>,
+            _: &tracing::span::Id,
+            _: tracing_subscriber::layer::Context<'_, Registry>,
+        ) {
+            eprintln!("{} begins", attributes.metadata().name());
+        }
+    }
+
+    #[test]
+    fn a_layer_of_ones_own_hears_what_passes_beside_the_lines() {
+        let text = logged("layer", None);
+        assert!(text.contains("heard count=3") && text.contains("reconcile begins"), "{text}");
+        assert!(!text.contains("step begins"), "{text}");
     }
 
     #[test]
