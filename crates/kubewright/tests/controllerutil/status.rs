@@ -2,7 +2,10 @@
 
 use std::{cell::Cell, time::Duration};
 
-use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec};
+use k8s_openapi::api::{
+    apps::v1::{Deployment, DeploymentSpec},
+    core::v1::{Container, PodSpec},
+};
 use kubewright::{
     controllerutil::update_status,
     kube::{api::Patch, core::ObjectMeta},
@@ -20,6 +23,8 @@ fn deployment() -> Deployment {
     let mut spec = DeploymentSpec::default();
     spec.selector.match_labels.clone_from(&labels);
     spec.template.metadata = Some(ObjectMeta { labels, ..ObjectMeta::default() });
+    let container = Container { name: "a".into(), image: Some("a".into()), ..Container::default() };
+    spec.template.spec = Some(PodSpec { containers: vec![container], ..PodSpec::default() });
     Deployment {
         metadata: ObjectMeta {
             namespace: Some("default".into()),
