@@ -62,6 +62,7 @@ mod selector;
 mod server;
 mod service_tokens;
 mod storage;
+mod value;
 mod webhook;
 mod wire;
 

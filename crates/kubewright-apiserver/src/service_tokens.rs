@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 use rcgen::{KeyPair, PKCS_ED25519, SigningKey};
-use serde_json::{Value, json};
+
+use crate::value::{Value, json};
 
 /// Makes tokens, and knows those that it has made. Each server has a key of its own, made for the first token.
 ///

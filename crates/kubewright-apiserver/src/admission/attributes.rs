@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::{hooks::Admission, mutating, validating};
-use crate::{context::Context, error::Status, kind::Kind, object::Object};
+use crate::{context::Context, error::Status, kind::Kind, object::Object, value::Value};
 
 /// One write, as webhooks are told of it.
 ///

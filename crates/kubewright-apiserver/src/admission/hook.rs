@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::rule::Rule;
-use crate::{object::Object, selector::LabelSelector, webhook::Endpoint};
+use crate::{object::Object, selector::LabelSelector, value::Value, webhook::Endpoint};
 
 /// One webhook of a configuration.
 #[derive(Debug)]

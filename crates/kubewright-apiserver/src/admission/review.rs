@@ -2,13 +2,17 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http::StatusCode;
-use serde_json::{Map, Value, json};
 
 use super::{
     attributes::Attributes,
     hook::{Hook, ReviewVersion},
 };
-use crate::{error::Status, kind::Kind, object::Object};
+use crate::{
+    error::Status,
+    kind::Kind,
+    object::Object,
+    value::{Map, Value, json},
+};
 
 /// A question to one webhook.
 #[derive(Debug)]
@@ -24,7 +28,7 @@ pub(super) struct Answer {
     pub(super) warnings: Vec<String>,
     /// A JSON patch.
     pub(super) patch: Option<Vec<u8>>,
-    status: Map<String, Value>,
+    status: Map,
 }
 
 impl Question {
@@ -53,9 +57,11 @@ impl Question {
             "requestKind": requested[0], "requestResource": requested[1],
             "operation": attributes.operation.as_str(),
             "userInfo": attributes.context.user.to_value(),
-            "object": shown_new, "oldObject": shown_old,
             "dryRun": attributes.dry_run, "options": attributes.options,
         });
+        // Moved, since they may be large.
+        request["object"] = shown_new;
+        request["oldObject"] = shown_old;
         let Attributes { name, namespace, subresource, .. } = attributes;
         for (field, value) in [
             ("name", name),
@@ -68,7 +74,8 @@ impl Question {
             }
         }
         let api_version = hook.review_version.api_version();
-        let body = json!({"kind": "AdmissionReview", "apiVersion": api_version, "request": request});
+        let mut body = json!({"kind": "AdmissionReview", "apiVersion": api_version});
+        body["request"] = request;
         Ok(Self { uid, body })
     }
 }
@@ -153,7 +160,8 @@ impl Answer {
         };
         let mut status = Status::new(code, text("reason"), message);
         if let Some(details) = self.status.get("details").and_then(Value::as_object) {
-            status.details.clone_from(details);
+            let details = details.iter().map(|(name, value)| (name.to_string(), value.clone().into()));
+            status.details = details.collect();
         }
         status
     }

@@ -1,8 +1,7 @@
 //! Which requests a rule is for.
 
-use serde_json::Value;
-
 use super::attributes::Operation;
+use crate::value::Value;
 
 /// One rule of a webhook: operations, and the resources they are done to.
 ///
@@ -64,9 +63,8 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     #[track_caller]
     fn check(rule: (&str, &str, &str, &str, &str), asked: &str, expected: bool) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use crate::value::{Value, json};
 
 /// Somebody who asks, as authentication has found out.
 ///

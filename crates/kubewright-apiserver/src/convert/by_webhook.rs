@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
+use crate::value::Value;
 use futures::future::BoxFuture;
 use http::StatusCode;
-use serde_json::Value;
 
 use super::{Converter, metadata, review::Review};
 use crate::{

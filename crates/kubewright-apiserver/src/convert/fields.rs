@@ -3,10 +3,9 @@
 use std::future::ready;
 
 use futures::future::BoxFuture;
-use serde_json::Value;
 
 use super::Converter;
-use crate::{error::Status, object::Object};
+use crate::{error::Status, object::Object, value::Value};
 
 /// Some fields of the top level have other names at one version.
 #[derive(Debug)]
@@ -39,7 +38,7 @@ impl RenamedFields {
         let names =
             self.names.iter().map(|(first, other)| if to_first { (other, first) } else { (first, other) });
         let moved: Vec<(&str, Value)> =
-            names.filter_map(|(from, to)| object.0.remove(*from).map(|value| (*to, value))).collect();
+            names.filter_map(|(from, to)| object.0.remove(from).map(|value| (*to, value))).collect();
         for (field, value) in moved {
             object.0.insert(field.into(), value);
         }
@@ -49,9 +48,9 @@ impl RenamedFields {
 #[cfg(test)]
 mod tests {
     use futures::FutureExt;
-    use serde_json::json;
 
     use super::*;
+    use crate::value::json;
 
     #[test]
     fn fields_are_renamed_once_in_either_direction() {

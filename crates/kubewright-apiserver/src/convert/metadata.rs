@@ -1,8 +1,10 @@
 //! The metadata of an object that a webhook has converted: it may change labels and annotations, and nothing else.
 
-use serde_json::{Map, Value};
-
-use crate::{error::FieldError, object::Object};
+use crate::{
+    error::FieldError,
+    object::Object,
+    value::{Map, Value},
+};
 
 /// Whether it is the same object.
 ///
@@ -57,9 +59,9 @@ pub(super) fn restore(
             )]));
             aggregate(&check(&alone))?;
         }
-        metadata.insert(field.to_owned(), value.clone());
+        metadata.insert(field.into(), value.clone());
     }
-    converted.0.insert("metadata".to_owned(), metadata.into());
+    converted.0.insert("metadata".into(), metadata.into());
     Ok(())
 }
 
@@ -94,7 +96,7 @@ fn go_type(value: &Value) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::value::json;
 
     use super::*;
 
@@ -129,7 +131,7 @@ mod tests {
         fn check(original: &Value, answered: &Value, expected: Result<Value, &str>) {
             let mut converted = object(answered);
             let restored = restore(&object(original), &mut converted, short);
-            let restored = restored.map(|()| converted.0["metadata"].clone());
+            let restored = restored.map(|()| converted.0.get("metadata").cloned().unwrap());
             assert_eq!(restored, expected.map_err(str::to_owned), "{answered}");
         }
         let named = |labels: Value| json!({"name": "a", "uid": "u", "labels": labels});

@@ -1,8 +1,9 @@
 //! What a conversion webhook is asked, and what its answer may be.
 
-use serde_json::{Value, json};
-
-use crate::object::Object;
+use crate::{
+    object::Object,
+    value::{Value, json},
+};
 
 /// The version of the reviews.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Aggregated discovery: everything in two documents.
 
-use serde_json::{Value, json};
-
-use crate::kind::{Group, Kind, Scope, Served};
+use crate::{
+    kind::{Group, Kind, Scope, Served},
+    value::{Value, json},
+};
 
 /// The versions of the aggregated document, which differ in nothing but their name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Discovery in one document per group and version.
 
 use http::Response;
-use serde_json::{Value, json};
 
 use super::json_of;
 use crate::{
     kind::{Group, Kind, Served},
+    value::{Value, json},
     wire::Body,
 };
 

@@ -5,10 +5,10 @@ mod legacy;
 mod paths;
 
 use http::{HeaderMap, Response, StatusCode};
-use serde_json::{Value, json};
 
 use crate::{
     kind::Served,
+    value::{Value, json},
     wire::{Body, clauses, respond},
 };
 use aggregated::Version;

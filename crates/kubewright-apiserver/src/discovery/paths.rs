@@ -1,10 +1,10 @@
 //! Documents about the server as a whole: which paths it has, and who issues its tokens.
 
 use http::{Response, StatusCode};
-use serde_json::{Value, json};
 
 use crate::{
     kind::Served,
+    value::{Value, json},
     wire::{Body, respond},
 };
 

@@ -1,7 +1,6 @@
 //! `DELETE` of one object.
 
 use http::StatusCode;
-use serde_json::{Map, Value};
 
 use super::call::Call;
 use crate::{
@@ -10,6 +9,7 @@ use crate::{
     object::Object,
     options::DeleteOptions,
     registry::Deletion,
+    value::Map,
     wire::{Reply, decode_delete_options},
 };
 
@@ -36,6 +36,6 @@ pub(super) async fn delete(call: &Call) -> Result<Reply, Status> {
 }
 
 /// The options in the body of a deletion; `None` without a body.
-pub(super) fn body(call: &Call) -> Result<Option<Map<String, Value>>, Status> {
+pub(super) fn body(call: &Call) -> Result<Option<Map>, Status> {
     if call.body.is_empty() { Ok(None) } else { decode_delete_options(&call.headers, &call.body).map(Some) }
 }

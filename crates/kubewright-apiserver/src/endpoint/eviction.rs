@@ -1,12 +1,11 @@
 //! `POST …/eviction`: deletes a pod unless a disruption budget keeps it.
 
-use serde_json::Value;
-
 use super::{call::Call, decode};
 use crate::{
     error::Status,
     kind::Subresource,
     options::{DeleteOptions, WriteOptions},
+    value::Value,
     wire::Reply,
 };
 

@@ -1,7 +1,6 @@
 //! `PATCH`: changes parts of an object.
 
 use http::StatusCode;
-use serde_json::{Map, Value, json};
 
 use super::{call::Call, decode};
 use crate::{
@@ -12,6 +11,7 @@ use crate::{
     patch::{Facts, JsonPatch, JsonPatchError, StrategicPatchError, merge_patch, strategic_merge_patch},
     registry::Missing,
     schema::{AnyNames, Names, Seen, strict_problems},
+    value::{Map, Value, json},
     wire::{PatchType, Reply, check_shape, patch_type},
 };
 
@@ -37,8 +37,8 @@ pub(super) async fn patch(call: &Call, part: Part) -> Result<Reply, Status> {
 /// A patch that has been read and can be applied any number of times.
 pub(super) enum Patch {
     Json(JsonPatch),
-    Merge(Map<String, Value>),
-    Strategic(Map<String, Value>, Facts),
+    Merge(Map),
+    Strategic(Map, Facts),
 }
 
 impl Patch {
@@ -117,7 +117,7 @@ impl Names for Operations {
     }
 }
 
-fn read_merge_patch(body: &[u8]) -> Result<Map<String, Value>, Status> {
+fn read_merge_patch(body: &[u8]) -> Result<Map, Status> {
     let malformed = |error: String| Status::bad_request(format!("error decoding patch: {error}"));
     match from_json(body).map_err(malformed)? {
         Value::Object(patch) => Ok(patch),

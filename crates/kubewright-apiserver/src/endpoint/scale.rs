@@ -1,7 +1,6 @@
 //! The `scale` subresource.
 
 use http::StatusCode;
-use serde_json::Value;
 
 use super::{call::Call, patch::Patch};
 use crate::{
@@ -10,6 +9,7 @@ use crate::{
     object::Object,
     options::WriteOptions,
     registry::{Missing, Scale},
+    value::Value,
     wire::{Reply, decode_scale},
 };
 

@@ -7,7 +7,6 @@ use std::{future::pending, sync::Arc, time::Duration};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use futures::stream;
-use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +18,7 @@ use crate::{
     object::Document,
     options::ListOptions,
     registry::{Cluster, Filter, Watch, WatchEvent},
+    value::{Value, json},
     wire::{Body, BodyError, Form, Reply, Table, metadata_only},
 };
 

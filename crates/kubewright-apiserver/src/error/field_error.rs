@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
-
 use super::strconv;
+use crate::value::{Value, json};
 
 /// What is wrong with one field.
 ///

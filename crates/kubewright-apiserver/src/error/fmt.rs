@@ -1,6 +1,6 @@
 //! Values as Go's `fmt` prints them, since messages show them.
 
-use serde_json::{Map, Value};
+use crate::value::{Map, Value};
 
 /// A value by `%v`.
 pub(crate) fn value(value: &Value) -> String {
@@ -10,7 +10,7 @@ pub(crate) fn value(value: &Value) -> String {
             number.as_f64().map_or_else(|| number.to_string(), float)
         }
         Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => text.to_string(),
         Value::Array(items) => list(items),
         Value::Object(fields) => map(fields),
     }
@@ -22,7 +22,7 @@ pub(crate) fn list(items: &[Value]) -> String {
 }
 
 /// A map by `%v`.
-pub(crate) fn map(fields: &Map<String, Value>) -> String {
+pub(crate) fn map(fields: &Map) -> String {
     let fields: Vec<String> = fields.iter().map(|(name, field)| format!("{name}:{}", value(field))).collect();
     format!("map[{}]", fields.join(" "))
 }
@@ -58,9 +58,8 @@ pub(crate) const MAP: &str = "map[string]interface {}";
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     #[test]
     fn floats_print_as_in_go() {

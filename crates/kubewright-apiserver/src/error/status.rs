@@ -1,10 +1,10 @@
 //! The `Status` that answers a request that failed, and some that did not.
 
 use http::StatusCode;
-use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::{field_error::FieldError, named::Named};
+use crate::value::{Value, json};
 
 /// A `metav1.Status`: what went wrong, in the words and with the codes of upstream.
 ///
@@ -20,7 +20,7 @@ pub struct Status {
     /// The sentence for people.
     pub message: String,
     /// `details` as on the wire: `name`, `group`, `kind`, `uid`, `causes`, `retryAfterSeconds`.
-    pub details: Map<String, Value>,
+    pub details: serde_json::Map<String, serde_json::Value>,
     /// `metadata.continue`: where an expired list may go on, inconsistently.
     continue_token: Option<String>,
     /// Whether `details` are on the wire even if there are none.
@@ -34,7 +34,7 @@ impl Status {
             code,
             reason: reason.to_owned(),
             message: message.into(),
-            details: Map::new(),
+            details: serde_json::Map::new(),
             continue_token: None,
             empty_details: false,
         }
@@ -199,7 +199,7 @@ impl Status {
     }
 
     pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
-        self.details.insert(field.to_owned(), value.into());
+        self.details.insert(field.to_owned(), value.into().into());
         self
     }
 
@@ -227,7 +227,7 @@ impl Status {
             value["reason"] = self.reason.as_str().into();
         }
         if !self.details.is_empty() || self.empty_details {
-            value["details"] = self.details.clone().into();
+            value["details"] = serde_json::Value::Object(self.details.clone()).into();
         }
         // A Success has no code on the wire, as upstream's deletions have none.
         if !self.code.is_success() {

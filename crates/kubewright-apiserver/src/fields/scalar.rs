@@ -2,9 +2,8 @@
 
 use base64::{DecodeError, Engine, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
-use serde_json::Value;
 
-use crate::error::strconv;
+use crate::{error::strconv, value::Value};
 
 /// Source: `encoding/base64.CorruptInputError`.
 pub(super) fn check_base64(text: &str) -> Result<(), String> {
@@ -20,9 +19,9 @@ pub(super) fn check_base64(text: &str) -> Result<(), String> {
 /// Reads a time to the second, in UTC.
 ///
 /// Source: apimachinery `metav1.Time.UnmarshalJSON`.
-pub(super) fn read_time(text: &mut String) -> Result<(), String> {
+pub(super) fn read_time(text: &mut Box<str>) -> Result<(), String> {
     let time = timestamp(text, "2006-01-02T15:04:05Z07:00")?;
-    *text = time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    *text = time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
     Ok(())
 }
 
@@ -32,9 +31,9 @@ pub(super) fn read_time(text: &mut String) -> Result<(), String> {
 ///
 /// # Differences from Go
 /// A time without microseconds is one, too.
-pub(super) fn read_micro_time(text: &mut String) -> Result<(), String> {
+pub(super) fn read_micro_time(text: &mut Box<str>) -> Result<(), String> {
     let time = timestamp(text, "2006-01-02T15:04:05.000000Z07:00")?;
-    *text = time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string();
+    *text = time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string().into();
     Ok(())
 }
 
@@ -77,7 +76,7 @@ const NO_QUANTITY: &str =
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::value::json;
 
     use super::*;
 
@@ -95,9 +94,9 @@ mod tests {
     #[test]
     fn times_are_read_in_any_zone_and_written_in_one() {
         let read = |text: &str, micro: bool| {
-            let mut text = text.to_owned();
+            let mut text: Box<str> = text.into();
             let read = if micro { read_micro_time(&mut text) } else { read_time(&mut text) };
-            read.map(|()| text)
+            read.map(|()| text.into_string())
         };
         assert_eq!(read("2026-01-02T03:04:05-01:00", false), Ok("2026-01-02T04:04:05Z".to_owned()));
         assert_eq!(read("2026-01-02T03:04:05.9Z", false), Ok("2026-01-02T03:04:05Z".to_owned()));

@@ -1,12 +1,13 @@
 //! JSON as Go reads it into the struct of a kind.
 
-use serde_json::{Map, Value};
-
 use super::{
     scalar,
     table::{Field, MessageId, Repeats, Shape, TABLE},
 };
-use crate::{object::Object, schema::Path};
+use crate::{
+    object::Object,
+    value::{Map, Path, Value},
+};
 
 /// Makes of an object of a built-in kind what Go makes of it by reading and writing it: fields that the kind does not
 /// have are dropped, and so is what is `null`, or empty where JSON leaves that out. Says where unknown fields were, in the
@@ -37,7 +38,7 @@ pub(crate) fn complete(object: &mut Object) {
     }
 }
 
-fn complete_fields(id: MessageId, fields: &mut Map<String, Value>) {
+fn complete_fields(id: MessageId, fields: &mut Map) {
     for field in &TABLE.message(id).fields {
         let Some(name) = field.name else {
             if let Shape::Message(embedded) = field.shape {
@@ -47,7 +48,7 @@ fn complete_fields(id: MessageId, fields: &mut Map<String, Value>) {
         };
         if field.shows_empty && !fields.contains_key(name) {
             let empty = if field.repeats == Repeats::Once { zero(field.shape) } else { Value::Null };
-            fields.insert(name.to_owned(), empty);
+            fields.insert(name.into(), empty);
         }
         let (Shape::Message(inner), Some(value)) = (field.shape, fields.get_mut(name)) else { continue };
         match (field.repeats, value) {
@@ -75,12 +76,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn fields(
-        &mut self,
-        id: MessageId,
-        fields: &mut Map<String, Value>,
-        path: &Path<'_>,
-    ) -> Result<(), String> {
+    fn fields(&mut self, id: MessageId, fields: &mut Map, path: &Path<'_>) -> Result<(), String> {
         let is_kind = TABLE.message(id).is_kind;
         let mut result = Ok(());
         fields.retain(|name, value| {
@@ -168,12 +164,7 @@ impl Reader {
     }
 
     /// A schema that Go reads apart, where nobody asks for what it does not know.
-    fn unseen(
-        &mut self,
-        id: MessageId,
-        schema: &mut Map<String, Value>,
-        path: &Path<'_>,
-    ) -> Result<(), String> {
+    fn unseen(&mut self, id: MessageId, schema: &mut Map, path: &Path<'_>) -> Result<(), String> {
         let seen = self.unknown.len();
         self.fields(id, schema, path)?;
         self.unknown.truncate(seen);
@@ -253,9 +244,8 @@ pub(crate) fn is_empty(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     fn coerced(value: &Value) -> Result<(Value, Vec<String>), String> {
         let mut object = Object(value.as_object().cloned().unwrap());

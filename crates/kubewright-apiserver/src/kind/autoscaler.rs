@@ -1,11 +1,10 @@
 //! Horizontal pod autoscalers, in the version that knows one metric and in the one that knows many.
 
-use serde_json::{Map, Value, json};
-
 use super::defaults::fill;
 use crate::{
     error::FieldError,
     object::{Object, object_at},
+    value::{Map, Value, json},
 };
 
 /// Source: autoscaling `v1.SetDefaults_HorizontalPodAutoscaler`.
@@ -143,10 +142,10 @@ fn percent(metric: &Value) -> Option<&Value> {
     metric.pointer("/resource/target/averageUtilization").filter(|_| is_processor)
 }
 
-fn keep(annotations: &mut Map<String, Value>, name: &str, value: &Value) {
+fn keep(annotations: &mut Map, name: &str, value: &Value) {
     let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
     if !is_empty {
-        annotations.insert(name.to_owned(), value.to_string().into());
+        annotations.insert(name.into(), value.to_string().into());
     }
 }
 
@@ -183,11 +182,11 @@ mod tests {
         let mut converted = object(&second);
         to_v1(&mut converted);
         assert_eq!(
-            converted.0["spec"],
-            json!({"minReplicas": 1, "maxReplicas": 3, "targetCPUUtilizationPercentage": 50})
+            converted.at("/spec"),
+            Some(&json!({"minReplicas": 1, "maxReplicas": 3, "targetCPUUtilizationPercentage": 50}))
         );
         let status = json!({"currentReplicas": 2, "currentCPUUtilizationPercentage": 7});
-        assert_eq!(converted.0["status"], status);
+        assert_eq!(converted.at("/status"), Some(&status));
         from_v1(&mut converted);
         assert_eq!(Value::from(converted.0), second);
     }
@@ -196,7 +195,7 @@ mod tests {
     fn the_first_version_has_one_metric() {
         let mut converted = object(&json!({"metadata": {}, "spec": {"maxReplicas": 3}}));
         from_v1(&mut converted);
-        assert_eq!(converted.0["spec"]["metrics"], json!([processor(&80.into())]));
+        assert_eq!(converted.at("/spec/metrics"), Some(&json!([processor(&80.into())])));
         to_v1(&mut converted);
         let spec = json!({"maxReplicas": 3, "targetCPUUtilizationPercentage": 80});
         assert_eq!(Value::from(converted.0), json!({"metadata": {}, "spec": spec}));

@@ -1,9 +1,8 @@
 //! What `kubectl get` prints of an object.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
-use crate::object::Object;
+use crate::{object::Object, value::Value};
 
 /// One column of the table of a kind.
 #[derive(Debug, Clone)]

@@ -3,13 +3,16 @@
 //! Source: kubernetes `pkg/printers/internalversion.AddHandlers`.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{
     age::{age, human_duration},
     column::{Cell, Column},
 };
-use crate::{object::Object, selector::selector_text};
+use crate::{
+    object::Object,
+    selector::selector_text,
+    value::{Map, Value},
+};
 
 /// Column name, type, priority and cell. `Name` comes before them unless it is among them, and `Age` before those
 /// that only `-o wide` shows, unless one of them says as much.
@@ -608,7 +611,7 @@ fn metrics(wanted: &[Value], current: &[Value]) -> String {
             other => other.to_lowercase(),
         };
         let (target, found) =
-            (&metric[&source]["target"], &current.get(index).unwrap_or(&Value::Null)[&source]["current"]);
+            (&metric[&*source]["target"], &current.get(index).unwrap_or(&Value::Null)[&*source]["current"]);
         let show = |from: &Value, none: &str| {
             let percent = from["averageUtilization"].as_i64().map(|percent| format!("{percent}%"));
             let text = |field: &str| from[field].as_str().map(str::to_owned);
@@ -617,7 +620,7 @@ fn metrics(wanted: &[Value], current: &[Value]) -> String {
         };
         let name = match word {
             "Resource" | "ContainerResource" => {
-                format!("{}: ", metric[&source]["name"].as_str().unwrap_or_default())
+                format!("{}: ", metric[&*source]["name"].as_str().unwrap_or_default())
             }
             _ => String::new(),
         };
@@ -734,7 +737,7 @@ fn or(value: Value, instead: &str) -> Value {
 /// A text or a number.
 fn any(object: &Object, pointer: &str, absent: &str) -> Value {
     match object.at(pointer) {
-        Some(Value::String(text)) => text.as_str().into(),
+        Some(Value::String(text)) => (**text).into(),
         Some(other) => other.to_string().into(),
         None => absent.into(),
     }
@@ -761,7 +764,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>, separator: &str) -> Value {
 }
 
 fn size(object: &Object, field: &str) -> usize {
-    object.0.get(field).and_then(Value::as_object).map_or(0, serde_json::Map::len)
+    object.0.get(field).and_then(Value::as_object).map_or(0, Map::len)
 }
 
 /// How long ago the time was; times that are not given are unknown.
@@ -824,7 +827,7 @@ fn subjects(object: &Object, kind: &str) -> Value {
 fn quota(object: &Object, wanted: fn(&str) -> bool) -> Value {
     let hard = object.at("/status/hard").and_then(Value::as_object).into_iter().flatten();
     let shown = hard.filter(|(resource, _)| wanted(resource)).map(|(resource, hard)| {
-        let used = object.at("/status/used").and_then(|used| used[resource].as_str()).unwrap_or("0");
+        let used = object.at("/status/used").and_then(|used| used[resource.as_str()].as_str()).unwrap_or("0");
         format!("{resource}: {used}/{}", hard.as_str().unwrap_or_default())
     });
     shown.collect::<Vec<_>>().join(", ").into()

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use crate::value::Value;
 
 use crate::{error::FieldError, name::NameRule, object::Object};
 
@@ -51,7 +51,7 @@ fn spec(spec: Option<&Value>, path: &str) -> Vec<FieldError> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::value::json;
 
     use super::*;
 

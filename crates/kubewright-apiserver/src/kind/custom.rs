@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use kube::core::Version;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -17,6 +16,7 @@ use super::{
 use crate::{
     convert::{ByName, ByWebhook, Converter},
     object::Object,
+    value::Value,
     webhook::Caller,
 };
 

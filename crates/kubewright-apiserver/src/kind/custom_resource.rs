@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::{
     custom_schema::CustomSchema,
     row::ScalePaths,
@@ -14,6 +12,7 @@ use super::{
 use crate::{
     error::{FieldError, strconv},
     object::Object,
+    value::Value,
 };
 
 /// The custom resources of one version of a definition.

@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use serde_json::{Map, Value};
-
 use crate::{
     error::FieldError,
-    schema::{Path, Schema, prune_metadata},
+    schema::{Schema, prune_metadata},
+    value::{Map, Path, Value},
 };
 
 /// The schema of one version of a custom resource. It is compiled when the first object needs it.
@@ -57,7 +56,7 @@ impl CustomSchema {
     /// As [`Schema::coerce_embedded`].
     ///
     /// Source: apiextensions `apiserver.unstructuredSchemaCoercer.apply`.
-    pub(super) fn coerce(&self, object: &mut Map<String, Value>) -> Result<Vec<String>, FieldError> {
+    pub(super) fn coerce(&self, object: &mut Map) -> Result<Vec<String>, FieldError> {
         let mut unknown = match object.get_mut("metadata") {
             Some(Value::Object(metadata)) => prune_metadata(metadata, &Path::Root.child("metadata")),
             _ => Vec::new(),
@@ -70,7 +69,7 @@ impl CustomSchema {
     }
 
     /// Drops what the stored version does not know.
-    pub(super) fn prune_for_storage(&self, object: &mut Map<String, Value>) {
+    pub(super) fn prune_for_storage(&self, object: &mut Map) {
         if let Some(stored) = &self.stored {
             stored.compiled().prune(object);
         }

@@ -1,11 +1,12 @@
 //! Values that Kubernetes fills in, where they are cheap and certain.
 
-use serde_json::{Map, Value, json};
-
-use crate::object::{Object, object_at};
+use crate::{
+    object::{Object, object_at},
+    value::{Map, Value, json},
+};
 
 /// Sets a field that is absent or null.
-pub(super) fn fill(map: &mut Map<String, Value>, field: &str, value: impl Into<Value>) {
+pub(super) fn fill(map: &mut Map, field: &str, value: impl Into<Value>) {
     if map.get(field).is_none_or(Value::is_null) {
         map.insert(field.into(), value.into());
     }
@@ -125,7 +126,7 @@ pub(super) fn deployment(object: &mut Object) {
     fill(spec, "progressDeadlineSeconds", 600);
     let strategy = object_at(spec, "strategy");
     fill(strategy, "type", "RollingUpdate");
-    if strategy["type"] == "RollingUpdate" {
+    if strategy.get("type").is_some_and(|kind| kind == "RollingUpdate") {
         let rolling = object_at(strategy, "rollingUpdate");
         fill(rolling, "maxSurge", "25%");
         fill(rolling, "maxUnavailable", "25%");
@@ -151,7 +152,7 @@ pub(super) fn stateful_set(object: &mut Object) {
     fill(retention, "whenScaled", "Retain");
     let strategy = object_at(spec, "updateStrategy");
     fill(strategy, "type", "RollingUpdate");
-    if strategy["type"] == "RollingUpdate" {
+    if strategy.get("type").is_some_and(|kind| kind == "RollingUpdate") {
         fill(object_at(strategy, "rollingUpdate"), "partition", 0);
     }
     template(spec);
@@ -163,7 +164,7 @@ pub(super) fn daemon_set(object: &mut Object) {
     fill(spec, "revisionHistoryLimit", 10);
     let strategy = object_at(spec, "updateStrategy");
     fill(strategy, "type", "RollingUpdate");
-    if strategy["type"] == "RollingUpdate" {
+    if strategy.get("type").is_some_and(|kind| kind == "RollingUpdate") {
         let rolling = object_at(strategy, "rollingUpdate");
         fill(rolling, "maxUnavailable", 1);
         fill(rolling, "maxSurge", 0);
@@ -236,7 +237,7 @@ pub(super) fn validating_webhook_configuration(object: &mut Object) {
     list_at(&mut object.0, "webhooks").for_each(admission_webhook);
 }
 
-fn admission_webhook(webhook: &mut Map<String, Value>) {
+fn admission_webhook(webhook: &mut Map) {
     fill(webhook, "failurePolicy", "Fail");
     fill(webhook, "matchPolicy", "Equivalent");
     fill(webhook, "namespaceSelector", json!({}));
@@ -251,13 +252,13 @@ fn admission_webhook(webhook: &mut Map<String, Value>) {
     }
 }
 
-fn template(spec: &mut Map<String, Value>) {
+fn template(spec: &mut Map) {
     if let Some(Value::Object(template)) = spec.get_mut("template") {
         pod_spec(object_at(template, "spec"));
     }
 }
 
-fn pod_spec(spec: &mut Map<String, Value>) {
+fn pod_spec(spec: &mut Map) {
     fill(spec, "dnsPolicy", "ClusterFirst");
     fill(spec, "restartPolicy", "Always");
     fill(spec, "schedulerName", "default-scheduler");
@@ -285,10 +286,7 @@ fn is_latest(image: &str) -> bool {
 }
 
 /// The objects in a list.
-pub(super) fn list_at<'a>(
-    map: &'a mut Map<String, Value>,
-    field: &str,
-) -> impl Iterator<Item = &'a mut Map<String, Value>> {
+pub(super) fn list_at<'a>(map: &'a mut Map, field: &str) -> impl Iterator<Item = &'a mut Map> {
     map.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
 }
 

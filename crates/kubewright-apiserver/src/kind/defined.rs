@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::{custom::CustomDefinition, row::Kind};
 use crate::{
     object::{Document, Object},
+    value::Value,
     webhook::Caller,
 };
 

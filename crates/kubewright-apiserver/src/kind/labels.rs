@@ -1,11 +1,10 @@
 //! The labels and annotations of an object.
 
-use serde_json::{Map, Value};
-
 use crate::{
     error::FieldError,
     name::{check_label_value, check_qualified_name},
     object::Object,
+    value::{Map, Value},
 };
 
 /// What is wrong with them.

@@ -1,13 +1,12 @@
 //! Namespaces: they go once they are empty, and some never do.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{
     rules::{Part, Rules},
     strategy::{Consequence, Strategy},
 };
-use crate::object::Object;
+use crate::{object::Object, value::Value};
 
 /// Namespaces.
 #[derive(Debug)]

@@ -1,9 +1,7 @@
 //! Pods get time to stop.
 
-use serde_json::Value;
-
 use super::{rules::Rules, strategy::Strategy};
-use crate::{name::NameRule, object::Object};
+use crate::{name::NameRule, object::Object, value::Value};
 
 /// Pods.
 #[derive(Debug)]

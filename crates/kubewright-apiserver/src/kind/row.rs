@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{column::Column, strategy::Strategy};
@@ -11,6 +10,7 @@ use crate::{
     error::{Named, strconv},
     selector::FieldLabel,
     storage::Prefix,
+    value::Value,
 };
 
 /// One resource at one version.

@@ -1,11 +1,10 @@
 //! The fields that a scale is made of.
 
-use serde_json::Value;
-
 use super::row::ScalePaths;
 use crate::{
     error::{FieldError, fmt},
     object::Object,
+    value::Value,
 };
 
 /// Checks the wanted replicas.
@@ -55,9 +54,8 @@ fn path(pointer: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     #[test]
     fn what_is_no_number_reads_as_in_go() {

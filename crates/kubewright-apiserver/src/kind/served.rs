@@ -185,10 +185,8 @@ fn by_priority(a: &str, b: &str) -> Ordering {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-    use crate::{object::Object, storage::Limits};
+    use crate::{object::Object, storage::Limits, value::json};
 
     fn definition() -> Object {
         let version = |name: &str, served: bool, storage: bool| {

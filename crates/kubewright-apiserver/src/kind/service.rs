@@ -1,7 +1,5 @@
 //! Services: what is filled in, what a change takes over from before, and what is wrong with one.
 
-use serde_json::{Map, Value, json};
-
 use super::{
     defaults::{fill, list_at},
     reservation::Reservation,
@@ -13,6 +11,7 @@ use super::{
 use crate::{
     error::{FieldError, Status},
     object::Object,
+    value::{Map, Value, json},
 };
 
 /// Services, with what is handed out to them.
@@ -45,10 +44,10 @@ pub(super) fn default(object: &mut Object) {
     let spec = object.section("spec");
     fill(spec, "type", "ClusterIP");
     fill(spec, "sessionAffinity", "None");
-    if spec["sessionAffinity"] == "ClientIP" {
+    if spec.get("sessionAffinity").is_some_and(|affinity| affinity == "ClientIP") {
         fill(spec, "sessionAffinityConfig", json!({"clientIP": {"timeoutSeconds": 10800}}));
     }
-    let kind = spec["type"].as_str().unwrap_or_default().to_owned();
+    let kind = spec.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     if kind != "ExternalName" {
         fill(spec, "internalTrafficPolicy", "Cluster");
         fill(spec, "ipFamilies", json!(["IPv4"]));
@@ -127,7 +126,7 @@ fn keep_node_ports(new: &mut Object, old: &Object) {
     let known: Vec<Value> = ports(old).to_vec();
     for port in list_at(new.section("spec"), "ports") {
         let same =
-            |known: &&Value| ["protocol", "port"].iter().all(|field| known.get(*field) == port.get(*field));
+            |known: &&Value| ["protocol", "port"].iter().all(|field| known.get(field) == port.get(field));
         if let Some(number) = known.iter().find(same).and_then(|known| known.get("nodePort")) {
             fill(port, "nodePort", number.clone());
         }
@@ -146,10 +145,10 @@ fn drop_node_ports(new: &mut Object, old: &Object) {
 
 fn drop_unchanged(new: &mut Object, old: &Object, fields: &[&str]) {
     let before = old.at("/spec").and_then(Value::as_object);
-    let spec: &mut Map<String, Value> = new.section("spec");
+    let spec: &mut Map = new.section("spec");
     for field in fields {
-        if spec.get(*field) == before.and_then(|before| before.get(*field)) {
-            spec.remove(*field);
+        if spec.get(field) == before.and_then(|before| before.get(field)) {
+            spec.remove(field);
         }
     }
 }

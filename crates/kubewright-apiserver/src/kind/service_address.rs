@@ -3,7 +3,6 @@
 use std::{collections::HashSet, net::Ipv4Addr, ops::RangeInclusive, sync::Arc};
 
 use parking_lot::Mutex;
-use serde_json::{Value, json};
 
 use super::{
     reservation::{Held, Reservation},
@@ -12,6 +11,7 @@ use super::{
 use crate::{
     error::{FieldError, Status},
     object::Object,
+    value::{Value, json},
 };
 
 /// Hands out addresses from 10.0.0.0/24, the range of Go's envtest, and node ports from 30000 to 32767.

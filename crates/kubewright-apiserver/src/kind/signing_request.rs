@@ -4,13 +4,12 @@ use std::collections::HashSet;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{
     rules::{Part, Rules},
     strategy::Strategy,
 };
-use crate::{clock::rfc3339, error::FieldError, object::Object};
+use crate::{clock::rfc3339, error::FieldError, object::Object, value::Value};
 
 /// Certificate signing requests.
 ///

@@ -3,7 +3,6 @@
 use std::{fmt, time::Duration};
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{
     reservation::Reservation,
@@ -14,6 +13,7 @@ use crate::{
     error::{FieldError, Status},
     fields,
     object::Object,
+    value::Value,
 };
 
 /// In which ways the objects of a resource differ from those of others. What most have in common is the default.

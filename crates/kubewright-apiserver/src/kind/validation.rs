@@ -1,9 +1,7 @@
 //! The checks that are cheap, certain and needed most. The schema-driven ones are the business of `schema`.
 
-use serde_json::Value;
-
 use super::containers;
-use crate::{error::FieldError, name::check_config_key, object::Object};
+use crate::{error::FieldError, name::check_config_key, object::Object, value::Value};
 
 /// Checks a new object, with the one it replaces if there is one.
 pub(crate) type Validate = fn(&Object, Option<&Object>) -> Vec<FieldError>;
@@ -81,7 +79,7 @@ fn secret_data(new: &Object) -> Vec<FieldError> {
     if bytes > MAX_DATA_BYTES {
         problems.push(FieldError::too_long("data", MAX_DATA_BYTES));
     }
-    let missing = |key: &&&str| new.0.get("data").and_then(|data| data.get(**key)).is_none();
+    let missing = |key: &&&str| new.0.get("data").and_then(|data| data.get(key)).is_none();
     let required = |keys: &[&str]| {
         let missing = keys.iter().filter(missing);
         missing.map(|key| FieldError::required(&format!("data[{key}]"), "")).collect::<Vec<_>>()
@@ -256,7 +254,7 @@ pub(super) fn role_binding(new: &Object, old: Option<&Object>) -> Vec<FieldError
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::value::json;
 
     use super::*;
 

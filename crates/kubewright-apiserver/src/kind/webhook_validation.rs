@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
-use crate::{error::FieldError, name::NameRule, object::Object};
+use crate::{error::FieldError, name::NameRule, object::Object, value::Value};
 
 /// Source: admissionregistration `validation.ValidateMutatingWebhookConfiguration`, `ValidateValidatingWebhookConfiguration`.
 ///
@@ -145,7 +143,7 @@ impl<'a> Report<'a, '_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::value::json;
 
     use super::*;
 

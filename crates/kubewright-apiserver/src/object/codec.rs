@@ -1,6 +1,6 @@
 //! How deep a value may be nested, at the only decoder.
 
-use serde_json::Value;
+use crate::value::{TOO_DEEP, Value, decode};
 
 /// How many arrays and objects may stand inside each other. Bodies and patches that go deeper are refused.
 ///
@@ -16,7 +16,7 @@ pub(crate) const MAX_DEPTH: usize = 100;
 /// # Errors
 /// What is no JSON, or is nested too deep, as a sentence.
 pub(crate) fn from_json(bytes: &[u8]) -> Result<Value, String> {
-    limited(serde_json::from_slice(bytes).map_err(|error| problem(&error, bytes))?)
+    decode(bytes, MAX_DEPTH).map_err(|error| problem(&error, bytes))
 }
 
 /// Says what is wrong with JSON. The most common mistakes are told as Go tells them.
@@ -25,6 +25,9 @@ fn problem(error: &serde_json::Error, bytes: &[u8]) -> String {
         return "unexpected end of JSON input".to_owned();
     }
     let text = error.to_string();
+    if text.starts_with(TOO_DEEP) {
+        return TOO_DEEP.to_owned();
+    }
     let line = bytes.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1));
     let byte = line.and_then(|line| line.get(error.column().checked_sub(1)?));
     match byte {
@@ -41,7 +44,8 @@ fn problem(error: &serde_json::Error, bytes: &[u8]) -> String {
 /// What is no YAML, or is nested too deep, as a sentence.
 pub(crate) fn from_yaml(bytes: &[u8]) -> Result<Value, String> {
     let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
-    limited(serde_saphyr::from_str(text).map_err(|error| error.to_string())?)
+    let value = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+    if is_within(&value, MAX_DEPTH) { Ok(value) } else { Err(TOO_DEEP.to_owned()) }
 }
 
 /// Whether `value` has at most `levels` arrays and objects inside each other. Looks no deeper than that.
@@ -52,13 +56,6 @@ pub(crate) fn is_within(value: &Value, levels: usize) -> bool {
         _ => true,
     }
 }
-
-fn limited(value: Value) -> Result<Value, String> {
-    if is_within(&value, MAX_DEPTH) { Ok(value) } else { Err(TOO_DEEP.to_owned()) }
-}
-
-/// Source: the `encoding/json` of Go.
-pub(crate) const TOO_DEEP: &str = "exceeded max depth";
 
 #[cfg(test)]
 mod tests {

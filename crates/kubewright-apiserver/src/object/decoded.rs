@@ -2,18 +2,20 @@
 
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::{
     codec,
     document::{Document, Draft},
 };
-use crate::error::Status;
+use crate::{
+    error::Status,
+    value::{Map, TOO_DEEP, Value},
+};
 
 /// A decoded Kubernetes object: a JSON object with `metadata`.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Object(pub(crate) Map<String, Value>);
+pub(crate) struct Object(pub(crate) Map);
 
 impl Object {
     /// Decodes what the store holds.
@@ -25,13 +27,13 @@ impl Object {
         serde_json::from_slice(document.bytes()).map(Self).map_err(CodecError::Unreadable)
     }
 
-    pub(crate) fn metadata(&self) -> &Map<String, Value> {
-        static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+    pub(crate) fn metadata(&self) -> &Map {
+        static EMPTY: LazyLock<Map> = LazyLock::new(Map::new);
         self.0.get("metadata").and_then(Value::as_object).unwrap_or(&EMPTY)
     }
 
     /// The metadata to write to; whatever is no object is replaced by an empty one.
-    pub(crate) fn metadata_mut(&mut self) -> &mut Map<String, Value> {
+    pub(crate) fn metadata_mut(&mut self) -> &mut Map {
         object_at(&mut self.0, "metadata")
     }
 
@@ -88,7 +90,7 @@ impl Object {
     }
 
     /// The nested object `field`, made when absent.
-    pub(crate) fn section(&mut self, field: &str) -> &mut Map<String, Value> {
+    pub(crate) fn section(&mut self, field: &str) -> &mut Map {
         object_at(&mut self.0, field)
     }
 
@@ -136,7 +138,7 @@ impl Object {
         let metadata = self.metadata();
         bytes.push(b'{');
         for field in METADATA_BEFORE_REVISION {
-            if let Some(value) = metadata.get(*field) {
+            if let Some(value) = metadata.get(field) {
                 write_field(bytes, field, value);
             }
         }
@@ -145,7 +147,7 @@ impl Object {
         let revision_at = bytes.len();
         bytes.push(b'"');
         for field in METADATA_AFTER_REVISION {
-            if let Some(value) = metadata.get(*field) {
+            if let Some(value) = metadata.get(field) {
                 write_field(bytes, field, value);
             }
         }
@@ -161,7 +163,7 @@ pub(crate) enum CodecError {
     #[error("failed to decode a stored object")]
     Unreadable(#[source] serde_json::Error),
     /// The client nests deeper than readers can follow.
-    #[error("{}", codec::TOO_DEEP)]
+    #[error("{TOO_DEEP}")]
     TooDeep,
 }
 
@@ -175,7 +177,7 @@ impl From<CodecError> for Status {
 }
 
 /// The nested object `field` of `map`, made when absent.
-pub(crate) fn object_at<'a>(map: &'a mut Map<String, Value>, field: &str) -> &'a mut Map<String, Value> {
+pub(crate) fn object_at<'a>(map: &'a mut Map, field: &str) -> &'a mut Map {
     let value = map.entry(field).or_insert_with(|| Value::Object(Map::new()));
     if !value.is_object() {
         *value = Value::Object(Map::new());
@@ -218,9 +220,8 @@ const METADATA_AFTER_REVISION: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     fn object(value: Value) -> Object {
         let Value::Object(map) = value else { panic!("a test object is an object") };

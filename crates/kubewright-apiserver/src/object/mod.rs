@@ -5,7 +5,7 @@ mod decoded;
 mod document;
 mod unmarshal;
 
-pub(crate) use codec::{MAX_DEPTH, TOO_DEEP, from_json, from_yaml, is_within};
+pub(crate) use codec::{MAX_DEPTH, from_json, from_yaml, is_within};
 pub(crate) use decoded::{CodecError, Object, object_at};
 pub(crate) use document::{Document, Draft};
 pub(crate) use unmarshal::{Struct, Typed};

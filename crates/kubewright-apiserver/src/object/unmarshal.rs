@@ -1,6 +1,6 @@
 //! Reading the fields of an object whose types are known.
 
-use serde_json::{Map, Value};
+use crate::value::{Map, Value};
 
 /// A JSON object that Go would read into a struct.
 ///
@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 pub(crate) struct Struct<'a> {
     /// The name of the Go struct, then the path of its fields from the document's root, `Preconditions.preconditions.`.
     path: &'a str,
-    fields: &'a Map<String, Value>,
+    fields: &'a Map,
 }
 
 impl<'a> Struct<'a> {
-    pub(crate) fn new(path: &'a str, fields: &'a Map<String, Value>) -> Self {
+    pub(crate) fn new(path: &'a str, fields: &'a Map) -> Self {
         Self { path, fields }
     }
 
@@ -34,18 +34,14 @@ impl<'a> Struct<'a> {
         let items = self.read(field, "[]string", |value| value.as_array())?;
         let text = |item: &Value| match item {
             Value::Null => Ok(String::new()),
-            Value::String(text) => Ok(text.clone()),
+            Value::String(text) => Ok(text.to_string()),
             other => Err(mismatch(other, &format!("{}{field}", self.path), "string")),
         };
         items.into_iter().flatten().map(text).collect()
     }
 
     /// The fields of another struct.
-    pub(crate) fn object(
-        &self,
-        field: &str,
-        go_type: &str,
-    ) -> Result<Option<&'a Map<String, Value>>, String> {
+    pub(crate) fn object(&self, field: &str, go_type: &str) -> Result<Option<&'a Map>, String> {
         self.read(field, go_type, Value::as_object)
     }
 
@@ -87,7 +83,7 @@ fn found(value: &Value, go_type: &str) -> String {
 pub(crate) struct Typed {
     api_version: String,
     kind: String,
-    fields: Map<String, Value>,
+    fields: Map,
 }
 
 impl Typed {
@@ -112,7 +108,7 @@ impl Typed {
     /// The fields, if the document is `kind` of any version or does not say what it is.
     ///
     /// Source: apimachinery `runtime.Scheme`, in which options are registered under every version.
-    pub(crate) fn expect(self, kind: &str, default_version: &str) -> Result<Map<String, Value>, String> {
+    pub(crate) fn expect(self, kind: &str, default_version: &str) -> Result<Map, String> {
         if self.api_version.matches('/').count() > 1 {
             return Err(format!("unexpected GroupVersion string: {}", self.api_version));
         }

@@ -1,8 +1,9 @@
 //! What a document says of the objects of a custom resource.
 
-use serde_json::{Map, Value, json};
-
-use crate::kind::Kind;
+use crate::{
+    kind::Kind,
+    value::{Map, Value, json},
+};
 
 /// The schemas of a kind and of its lists, with their names.
 ///
@@ -54,7 +55,7 @@ fn identity_of(kind: &Kind, name: &str) -> Value {
     json!({"group": kind.group, "version": kind.version, "kind": name})
 }
 
-fn identity() -> Map<String, Value> {
+fn identity() -> Map {
     let field = |name: &str, description: &str| {
         (name.to_owned(), json!({"type": "string", "description": description}))
     };

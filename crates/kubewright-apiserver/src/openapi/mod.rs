@@ -9,10 +9,10 @@ mod custom;
 use std::hash::{DefaultHasher, Hasher};
 
 use http::{HeaderMap, Response, StatusCode, header};
-use serde_json::{Map, Value, json};
 
 use crate::{
     kind::{Kind, Served},
+    value::{Map, Value, json},
     wire::{Body, PATCH_TYPES, respond},
 };
 
@@ -24,7 +24,7 @@ pub(crate) fn index(served: &Served) -> Response<Body> {
             let path = path_of(&group.name, &version.version);
             let document = document_of(&version.kinds).to_string();
             let url = format!("/openapi/v3/{path}?hash={}", hash(document.as_bytes()));
-            paths.insert(path, json!({"serverRelativeURL": url}));
+            paths.insert(path.into(), json!({"serverRelativeURL": url}));
         }
     }
     respond(StatusCode::OK, "application/json", Body::full(json!({"paths": paths}).to_string()))
@@ -92,18 +92,18 @@ fn document_of(kinds: &[std::sync::Arc<Kind>]) -> Value {
         let mut patch = operation("patch");
         let any_object = json!({"schema": {"type": "object"}});
         let contents = PATCH_TYPES.iter().map(|media_type| ((*media_type).to_owned(), any_object.clone()));
-        patch["requestBody"] = json!({"content": contents.collect::<Map<_, _>>()});
-        paths.insert(format!("{collection}/{{name}}"), json!({
+        patch["requestBody"] = json!({"content": contents.collect::<Map>()});
+        paths.insert(format!("{collection}/{{name}}").into(), json!({
             "get": operation("get"), "put": operation("put"), "patch": patch, "delete": operation("delete"),
         }));
-        paths.insert(collection, json!({"get": operation("list"), "post": operation("post")}));
+        paths.insert(collection.into(), json!({"get": operation("list"), "post": operation("post")}));
         let name = schema_name(kind);
         if kind.is_custom {
             schemas.extend(custom::schemas(kind, &name));
             schemas.extend(custom::metadata());
         } else {
             schemas.insert(
-                name,
+                name.into(),
                 json!({
                     "type": "object", "x-kubernetes-preserve-unknown-fields": true,
                     "x-kubernetes-group-version-kind": [identity],

@@ -1,12 +1,11 @@
 //! Options of a deletion.
 
-use serde_json::{Map, Value, json};
-
 use crate::{
     context::Query,
     error::{FieldError, Status},
     kind::Propagation,
     object::Struct,
+    value::{Map, Value, json},
 };
 
 /// Options of a deletion.
@@ -33,7 +32,7 @@ pub(crate) struct Preconditions {
 
 impl DeleteOptions {
     /// Reads the options of a deletecollection, as those of a deletion.
-    pub(crate) fn of_collection(body: Option<&Map<String, Value>>, query: &Query) -> Result<Self, Status> {
+    pub(crate) fn of_collection(body: Option<&Map>, query: &Query) -> Result<Self, Status> {
         let options = Self::read(body, query)?;
         if options.ignore_read_error {
             let detail = "is not allowed with DELETECOLLECTION, try again after removing the option";
@@ -44,7 +43,7 @@ impl DeleteOptions {
     }
 
     /// Reads the body, or the query when there is no body.
-    pub(crate) fn read(body: Option<&Map<String, Value>>, query: &Query) -> Result<Self, Status> {
+    pub(crate) fn read(body: Option<&Map>, query: &Query) -> Result<Self, Status> {
         let sent = match body {
             None => Sent::from_query(query)?,
             Some(fields) => Sent::from_fields(fields).map_err(Status::bad_request)?,
@@ -86,7 +85,7 @@ struct Sent {
 }
 
 impl Sent {
-    fn from_fields(fields: &Map<String, Value>) -> Result<Self, String> {
+    fn from_fields(fields: &Map) -> Result<Self, String> {
         let options = Struct::new("DeleteOptions.", fields);
         let preconditions = options.object("preconditions", "v1.Preconditions")?.map(|fields| {
             let preconditions = Struct::new("Preconditions.preconditions.", fields);
@@ -183,8 +182,8 @@ const IGNORE: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 #[cfg(test)]
 mod tests {
+    use crate::value::json;
     use http::{HeaderMap, header};
-    use serde_json::json;
 
     use super::*;
     use crate::wire::decode_delete_options;

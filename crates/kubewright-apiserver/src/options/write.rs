@@ -1,10 +1,9 @@
 //! Options of create, update and patch.
 
-use serde_json::{Value, json};
-
 use crate::{
     context::Query,
     error::{FieldError, Status, strconv},
+    value::{Value, json},
 };
 
 /// Options of create, update and patch.

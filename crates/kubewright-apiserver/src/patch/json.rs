@@ -5,14 +5,16 @@
 //! an error (upstream panics there).
 
 use serde::Deserialize;
-use serde_json::Value;
 use thiserror::Error;
 
 use super::{
     operations::{Operation, Operations},
     pointer::{Place, PointerError, locate, locate_mut},
 };
-use crate::object::{MAX_DEPTH, TOO_DEEP, is_within};
+use crate::{
+    object::{MAX_DEPTH, is_within},
+    value::{TOO_DEEP, Value},
+};
 
 /// A patch that has been read and can be applied any number of times.
 #[derive(Debug)]

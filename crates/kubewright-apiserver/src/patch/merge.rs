@@ -1,6 +1,6 @@
 //! JSON merge patch (RFC 7386).
 
-use serde_json::{Map, Value};
+use crate::value::{Map, Value};
 
 /// Merges `patch` into `target`: null takes away, objects are merged, everything else replaces.
 pub(crate) fn merge_patch(target: &mut Value, patch: Value) {
@@ -23,9 +23,8 @@ pub(crate) fn merge_patch(target: &mut Value, patch: Value) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     /// The cases of RFC 7386, appendix A.
     #[test]

@@ -6,9 +6,9 @@ use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
-use serde_json::Value;
 
 use super::pointer::PointerError;
+use crate::value::Value;
 
 /// One operation. What an operation needs is asked for when it is applied, as upstream does.
 ///

@@ -1,11 +1,12 @@
 //! Places in a value, by JSON pointer, with the indexes that evanphx/json-patch allows.
 
-use serde_json::{Map, Value};
 use thiserror::Error;
+
+use crate::value::{Map, Value};
 
 /// An object or array.
 pub(super) enum Container<'a> {
-    Fields(&'a Map<String, Value>),
+    Fields(&'a Map),
     Items(&'a [Value]),
 }
 
@@ -117,7 +118,7 @@ impl Place<'_> {
 
 fn set_field(container: &mut Value, key: String, value: Value) {
     if let Value::Object(fields) = container {
-        fields.insert(key, value);
+        fields.insert(key.into(), value);
     }
 }
 

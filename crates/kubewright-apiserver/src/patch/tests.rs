@@ -3,9 +3,9 @@
 #![allow(clippy::needless_pass_by_value, reason = "rows of tables read better without ampersands")]
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use super::{JsonPatch, JsonPatchError, merge_patch};
+use crate::value::{Value, json};
 
 fn apply(target: &Value, patch: &Value) -> Result<Value, JsonPatchError> {
     let mut changed = target.clone();
@@ -161,12 +161,16 @@ fn no_operation_leads_below_the_depth_limit() {
 }
 
 fn values() -> impl Strategy<Value = Value> {
-    let leaf =
-        prop_oneof![Just(Value::Null), any::<i8>().prop_map(Value::from), "[ab]".prop_map(Value::from)];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<i8>().prop_map(|number| i64::from(number).into()),
+        "[ab]".prop_map(Value::from)
+    ];
     leaf.prop_recursive(4, 16, 3, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-            prop::collection::btree_map("[ab0]", inner, 0..3).prop_map(|map| map.into_iter().collect()),
+            prop::collection::btree_map("[ab0]", inner, 0..3)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
         ]
     })
 }

@@ -1,7 +1,5 @@
 //! What webhooks are told of a write. Where none is configured, a write costs nothing here.
 
-use serde_json::Value;
-
 use super::{resource::Resource, scale::Scale};
 use crate::{
     admission::{Attributes, Operation, View},
@@ -9,6 +7,7 @@ use crate::{
     kind::Subresource,
     object::Object,
     options::WriteOptions,
+    value::Value,
 };
 
 /// What is asked of all webhooks alike.

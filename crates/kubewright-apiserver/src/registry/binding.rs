@@ -2,13 +2,13 @@
 
 use http::StatusCode;
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{resource::Resource, rewrite::rewrite};
 use crate::{
     error::{FieldError, Status},
     kind::set_condition,
     object::{Object, object_at},
+    value::Value,
 };
 
 impl Resource<'_> {
@@ -90,7 +90,7 @@ fn assign(pod: &mut Object, binding: &Object, now: Timestamp) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::value::json;
 
     use super::*;
 

@@ -3,10 +3,12 @@
 //! # Differences from Go
 //! What is deleted is there again before the deletion is answered, not within ten seconds or a minute.
 
-use serde_json::{Value, json};
-
 use super::{cluster::Cluster, metadata};
-use crate::{object::Object, storage::Key};
+use crate::{
+    object::Object,
+    storage::Key,
+    value::{Value, json},
+};
 
 /// Makes what every cluster has, as far as it is missing.
 ///

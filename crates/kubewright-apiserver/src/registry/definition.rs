@@ -8,13 +8,13 @@
 //! Nothing waits: the real server delays creates in the first two seconds of a definition.
 
 use parking_lot::Mutex;
-use serde_json::{Value, json};
 
 use super::{cluster::Cluster, delete, update};
 use crate::{
     kind::{CLEANUP, CustomDefinition, DEFINITIONS, definition_name, set_condition},
     object::Object,
     storage::Key,
+    value::{Value, json},
 };
 
 /// Held by the request that settles definitions: two of them must not get the same name.

@@ -2,7 +2,6 @@
 
 use http::StatusCode;
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{cluster::Cluster, effects, metadata, resource::Resource, update};
 use crate::{
@@ -12,6 +11,7 @@ use crate::{
     object::{Document, Object},
     options::{DeleteOptions, Preconditions},
     storage::{Key, Mismatch},
+    value::Value,
 };
 
 impl Resource<'_> {
@@ -271,7 +271,7 @@ pub(super) fn in_background() -> DeleteOptions {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::value::json;
 
     use super::*;
     use crate::kind::Kinds;

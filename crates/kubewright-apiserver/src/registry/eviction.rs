@@ -1,7 +1,6 @@
 //! Eviction: a pod is deleted unless a disruption budget keeps it.
 
 use http::StatusCode;
-use serde_json::{Value, json};
 
 use super::{delete::delete_object, resource::Resource, rewrite::rewrite};
 use crate::{
@@ -12,6 +11,7 @@ use crate::{
     options::DeleteOptions,
     selector::LabelSelector,
     storage::Key,
+    value::{Value, json},
 };
 
 impl Resource<'_> {
@@ -72,7 +72,7 @@ impl Resource<'_> {
             let left = count(budget, "disruptionsAllowed") - 1;
             let status = budget.section("status");
             status.insert("disruptionsAllowed".into(), left.into());
-            object_at(status, "disruptedPods").insert(pod.name().to_owned(), now.clone().into());
+            object_at(status, "disruptedPods").insert(pod.name().into(), now.clone().into());
             Ok(())
         })?;
         Ok(())

@@ -1,7 +1,6 @@
 //! What the server does to the metadata of every kind, and to its generation.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
 
 use super::{cluster::Cluster, validation::IMMUTABLE};
 use crate::{
@@ -9,6 +8,7 @@ use crate::{
     error::{FieldError, Status},
     kind::{Generation, Kind, NewStatus, Part, StatusMetadata},
     object::Object,
+    value::{Map, Value},
 };
 
 /// Gives a new object its identity: the fields that only the server may set.
@@ -50,15 +50,15 @@ pub(super) fn before_update(kind: &Kind, old: &Object, new: &mut Object, part: P
         metadata.insert("managedFields".into(), known.clone());
     }
     for field in OWNED_BY_SERVER {
-        match old.metadata().get(*field) {
+        match old.metadata().get(field) {
             Some(value) => metadata.insert((*field).into(), value.clone()),
-            None => metadata.remove(*field),
+            None => metadata.remove(field),
         };
     }
     // A deletion is not taken back, and what is left out is what it was.
     for field in IMMUTABLE {
-        if let Some(value) = old.metadata().get(*field)
-            && (*field == "deletionTimestamp" || !metadata.contains_key(*field))
+        if let Some(value) = old.metadata().get(field)
+            && (*field == "deletionTimestamp" || !metadata.contains_key(field))
         {
             metadata.insert((*field).into(), value.clone());
         }
@@ -104,9 +104,9 @@ fn restore_all_but(part: Part, kind: &Kind, old: &Object, new: &mut Object) {
     };
     let mut metadata = new.metadata().clone();
     for field in kept {
-        match old.metadata().get(*field) {
+        match old.metadata().get(field) {
             Some(value) => metadata.insert((*field).into(), value.clone()),
-            None => metadata.remove(*field),
+            None => metadata.remove(field),
         };
     }
     restored.0.insert("metadata".into(), metadata.into());
@@ -136,7 +136,7 @@ fn generation_goes_up(kind: &Kind, old: &Object, new: &Object) -> bool {
 }
 
 /// Go leaves out what is empty.
-fn drop_empty(metadata: &mut Map<String, Value>) {
+fn drop_empty(metadata: &mut Map) {
     metadata.retain(|_, value| match value {
         Value::Null => false,
         Value::String(text) => !text.is_empty(),
@@ -177,10 +177,11 @@ pub(super) fn refuse(kind: &Kind, name: &str, problems: &[FieldError]) -> Result
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
-    use crate::kind::Kinds;
+    use crate::{
+        kind::Kinds,
+        value::{Value, json},
+    };
 
     fn object(value: &Value) -> Object {
         Object(value.as_object().cloned().unwrap())

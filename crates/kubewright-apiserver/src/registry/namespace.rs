@@ -1,13 +1,12 @@
 //! What namespaces mean for other objects.
 
-use serde_json::{Value, json};
-
 use super::cluster::Cluster;
 use crate::{
     error::Status,
     kind::Kind,
     object::CodecError,
     storage::{Guard, Key},
+    value::{Value, json},
 };
 
 /// New objects need a namespace that is there to stay. The guard says that it still is when they are committed.

@@ -1,13 +1,12 @@
 //! A `Scale`: the number of replicas, whatever a kind calls it.
 
-use serde_json::{Value, json};
-
 use crate::{
     admission::View,
     error::Status,
     kind::ScalePaths,
     object::{Object, object_at},
     selector::selector_text,
+    value::{Value, json},
 };
 
 /// Shows an object as a `Scale`, and changes it as one.
@@ -50,7 +49,7 @@ impl Scale {
         for step in parents {
             map = object_at(map, step);
         }
-        map.insert((*last).to_owned(), replicas);
+        map.insert((*last).into(), replicas);
     }
 }
 

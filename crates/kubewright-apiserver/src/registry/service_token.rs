@@ -1,7 +1,6 @@
 //! Tokens of service accounts: who asks for one, and whose one is.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::{cluster::Cluster, resource::Resource};
 use crate::{
@@ -10,6 +9,7 @@ use crate::{
     error::{FieldError, Status},
     object::Object,
     storage::Key,
+    value::{Value, json},
 };
 
 impl Resource<'_> {
@@ -129,7 +129,7 @@ impl Resource<'_> {
         let identity = |object: &Object| json!({"name": object.name(), "uid": object.uid()});
         let mut own = json!({"namespace": namespace, "serviceaccount": identity(account)});
         if let Some(bound) = bound {
-            own[bound.str_at("/kind").to_lowercase()] = identity(bound);
+            own[&*bound.str_at("/kind").to_lowercase()] = identity(bound);
         }
         json!({
             "iss": ISSUER, "sub": format!("system:serviceaccount:{namespace}:{name}"),
@@ -153,7 +153,7 @@ impl Cluster {
             return None;
         }
         for kind in ["Pod", "Secret", "Node"] {
-            let bound = &own[kind.to_lowercase()];
+            let bound = &own[&*kind.to_lowercase()];
             if !bound.is_null() && !self.has(namespace, bindable(kind)?, bound) {
                 return None;
             }

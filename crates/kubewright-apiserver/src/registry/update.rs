@@ -1,7 +1,6 @@
 //! Update, which may create.
 
 use http::StatusCode;
-use serde_json::Value;
 
 use super::{cluster::Cluster, effects, metadata, resource::Resource, validation};
 use crate::{
@@ -11,6 +10,7 @@ use crate::{
     object::{Document, Draft, Object},
     options::WriteOptions,
     storage::{Key, Mismatch},
+    value::Value,
 };
 
 /// What becomes of a write to an object that is not there.

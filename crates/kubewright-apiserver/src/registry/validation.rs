@@ -2,13 +2,12 @@
 //!
 //! Source: apimachinery `api/validation.ValidateObjectMeta`, `ValidateObjectMetaUpdate`.
 
-use serde_json::Value;
-
 use crate::{
     error::FieldError,
     kind::{Kind, labels_and_annotations},
     name::check_qualified_name,
     object::Object,
+    value::Value,
 };
 
 /// What is wrong with the metadata of an object, or of its change.
@@ -61,8 +60,8 @@ fn changes(new: &Object, old: &Object) -> Vec<FieldError> {
         }
     }
     for field in IMMUTABLE {
-        let value = new.metadata().get(*field);
-        if value != old.metadata().get(*field) {
+        let value = new.metadata().get(field);
+        if value != old.metadata().get(field) {
             problems.push(FieldError::immutable(&format!("metadata.{field}"), value));
         }
     }

@@ -1,13 +1,12 @@
 //! From a schema as it is written down to one that works.
 
-use serde_json::Value;
-
 use super::{
     definition::{self, Definition},
     format::Format,
     node::{Additional, Bound, ListType, Node, NodeId, Rules, Schema, Type},
     pattern::Pattern,
 };
+use crate::value::Value;
 
 impl Schema {
     /// Compiles a structural schema. What is no schema says nothing.

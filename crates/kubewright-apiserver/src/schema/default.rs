@@ -1,25 +1,24 @@
 //! Filling in what clients have left out.
 
-use serde_json::{Map, Value};
-
 use super::node::{Additional, Node, NodeId, Schema};
+use crate::value::{Map, Value};
 
 impl Schema {
     /// Drops the fields that are `null` where the schema knows neither `null` nor a default.
     ///
     /// Source: apiextensions `schema/defaulting.PruneNonNullableNullsWithoutDefaults`.
-    pub(crate) fn drop_nulls(&self, object: &mut Map<String, Value>) {
+    pub(crate) fn drop_nulls(&self, object: &mut Map) {
         self.drop_nulls_in(object, Some(Self::ROOT));
     }
 
     /// Fills in the defaults of what is absent, or `null` and should not be.
     ///
     /// Source: apiextensions `schema/defaulting.Default`.
-    pub(crate) fn default(&self, object: &mut Map<String, Value>) {
+    pub(crate) fn default(&self, object: &mut Map) {
         self.default_fields(object, Self::ROOT);
     }
 
-    fn drop_nulls_in(&self, fields: &mut Map<String, Value>, node: Option<NodeId>) {
+    fn drop_nulls_in(&self, fields: &mut Map, node: Option<NodeId>) {
         fields.retain(|name, value| {
             let child = node.and_then(|node| self.node(node).field(name));
             let is_no_value = |child| {
@@ -47,14 +46,14 @@ impl Schema {
         }
     }
 
-    fn default_fields(&self, fields: &mut Map<String, Value>, node: NodeId) {
+    fn default_fields(&self, fields: &mut Map, node: NodeId) {
         let node = self.node(node);
         for (name, child) in &node.properties {
             let child = self.node(*child);
             let Some(default) = &child.default else { continue };
-            let present = fields.get(&**name);
+            let present = fields.get(name);
             if present.is_none_or(|value| value.is_null() && !child.nullable) {
-                fields.insert(name.to_string(), default.clone());
+                fields.insert((**name).into(), default.clone());
             }
         }
         for (name, value) in fields {

@@ -1,6 +1,6 @@
 //! A schema as a `CustomResourceDefinition` gives it.
 
-use serde_json::{Map, Value};
+use crate::value::{Map, Value};
 
 /// One node of a schema as it is written down.
 ///
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 ///
 /// Source: apiextensions `v1.JSONSchemaProps`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Definition<'a>(&'a Map<String, Value>);
+pub(crate) struct Definition<'a>(&'a Map);
 
 /// What a schema says of the fields that it does not name.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +84,7 @@ impl<'a> Definition<'a> {
     }
 
     /// The fields as they are written down.
-    pub(super) fn fields(self) -> &'a Map<String, Value> {
+    pub(super) fn fields(self) -> &'a Map {
         self.0
     }
 }

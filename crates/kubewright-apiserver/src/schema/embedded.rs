@@ -2,13 +2,11 @@
 
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value, json};
-
-use super::{
-    node::{NodeId, Schema, Type},
-    path::Path,
+use super::node::{NodeId, Schema, Type};
+use crate::{
+    error::FieldError,
+    value::{Map, Path, Value, json},
 };
-use crate::error::FieldError;
 
 impl Schema {
     /// Drops what is no field of metadata from the objects that are embedded in `object`, and says where it was, sorted.
@@ -17,7 +15,7 @@ impl Schema {
     /// A kind or version that is no text, metadata that no Go program could read.
     ///
     /// Source: apiextensions `schema/objectmeta.CoerceWithOptions`.
-    pub(crate) fn coerce_embedded(&self, object: &mut Map<String, Value>) -> Result<Vec<String>, FieldError> {
+    pub(crate) fn coerce_embedded(&self, object: &mut Map) -> Result<Vec<String>, FieldError> {
         let mut dropped = Vec::new();
         self.coerce_fields(object, Self::ROOT, false, &Path::Root, &mut dropped)?;
         dropped.sort();
@@ -27,7 +25,7 @@ impl Schema {
     /// What is wrong with the kinds of the objects that are embedded in `object`.
     ///
     /// Source: apiextensions `schema/objectmeta.Validate`.
-    pub(crate) fn validate_embedded(&self, object: &Map<String, Value>) -> Vec<FieldError> {
+    pub(crate) fn validate_embedded(&self, object: &Map) -> Vec<FieldError> {
         let mut problems = Vec::new();
         self.walk(object, &mut |value, node, path| {
             if let (Value::Object(fields), true) = (value, node.is_resource) {
@@ -39,7 +37,7 @@ impl Schema {
 
     fn coerce_fields(
         &self,
-        fields: &mut Map<String, Value>,
+        fields: &mut Map,
         id: NodeId,
         is_resource: bool,
         path: &Path<'_>,
@@ -87,7 +85,7 @@ impl Schema {
 }
 
 /// Drops what is no field of the metadata of an object, and says where it was, sorted.
-pub(crate) fn prune_metadata(metadata: &mut Map<String, Value>, path: &Path<'_>) -> Vec<String> {
+pub(crate) fn prune_metadata(metadata: &mut Map, path: &Path<'_>) -> Vec<String> {
     let dropped = OBJECT_META.prune(metadata);
     dropped.into_iter().map(|field| format!("{path}.{field}")).collect()
 }
@@ -146,7 +144,7 @@ fn mismatch(value: &Value, id: NodeId, field: &str) -> Option<String> {
             let child = node.field(name)?;
             // Go does not say which entry of a map, or which item of a list.
             let path = match (field, node.property(name)) {
-                ("", _) => name.clone(),
+                ("", _) => name.to_string(),
                 (field, Some(_)) => format!("{field}.{name}"),
                 (field, None) => field.to_owned(),
             };
@@ -158,7 +156,7 @@ fn mismatch(value: &Value, id: NodeId, field: &str) -> Option<String> {
 }
 
 /// What is wrong with the kind and the version of an embedded object.
-fn identity(fields: &Map<String, Value>, path: &Path<'_>) -> Vec<FieldError> {
+fn identity(fields: &Map, path: &Path<'_>) -> Vec<FieldError> {
     let mut problems = Vec::new();
     for name in ["apiVersion", "kind"] {
         let path = path.child(name);

@@ -11,7 +11,6 @@ mod embedded;
 mod format;
 mod go;
 mod node;
-mod path;
 mod pattern;
 mod prune;
 mod strict;
@@ -24,5 +23,4 @@ mod walk;
 
 pub(crate) use embedded::{object_meta, prune_metadata};
 pub(crate) use node::Schema;
-pub(crate) use path::Path;
 pub(crate) use strict::{AnyNames, Names, Seen, strict_problems};

@@ -1,8 +1,7 @@
 //! A compiled schema: nodes that refer to each other by number.
 
-use serde_json::Value;
-
-use super::{format::Format, path::Path, pattern::Pattern};
+use super::{format::Format, pattern::Pattern};
+use crate::value::{Path, Value};
 
 /// What the objects of one kind look like in one version.
 ///

@@ -1,11 +1,7 @@
 //! Dropping what a schema does not name.
 
-use serde_json::{Map, Value};
-
-use super::{
-    node::{Additional, NodeId, Schema},
-    path::Path,
-};
+use super::node::{Additional, NodeId, Schema};
+use crate::value::{Map, Path, Value};
 
 impl Schema {
     /// Drops the fields of an object that the schema does not name, and says where they were, sorted.
@@ -13,7 +9,7 @@ impl Schema {
     /// The kind and the metadata of the object and of those that are embedded in it are left alone.
     ///
     /// Source: apiextensions `schema/pruning.PruneWithOptions`.
-    pub(crate) fn prune(&self, object: &mut Map<String, Value>) -> Vec<String> {
+    pub(crate) fn prune(&self, object: &mut Map) -> Vec<String> {
         let mut pruner = Pruner { schema: self, dropped: Vec::new() };
         let root = self.node(Self::ROOT);
         pruner.fields(object, Some(Self::ROOT), Unknown::of(root.preserves_unknown), true, &Path::Root);
@@ -77,7 +73,7 @@ impl Pruner<'_> {
 
     fn fields(
         &mut self,
-        fields: &mut Map<String, Value>,
+        fields: &mut Map,
         node: Option<NodeId>,
         unknown: Unknown,
         is_resource: bool,

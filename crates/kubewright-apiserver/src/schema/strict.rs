@@ -4,8 +4,7 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::path::Path;
-use crate::error::strconv;
+use crate::{error::strconv, value::Path};
 
 /// Which fields a value may have, and what they are made of.
 pub(crate) trait Names: Copy {

@@ -3,11 +3,11 @@
 #![allow(clippy::needless_pass_by_value, reason = "cases are values")]
 
 use proptest::{collection::vec, prelude::*};
-use serde_json::{Map, Value, json};
 
-use super::{Path, Schema, prune_metadata};
+use super::{Schema, prune_metadata};
+use crate::value::{Map, Path, Value, json};
 
-fn map(value: Value) -> Map<String, Value> {
+fn map(value: Value) -> Map {
     let Value::Object(map) = value else { panic!("{value} is an object") };
     map
 }
@@ -84,7 +84,7 @@ fn metadata_keeps_the_fields_that_it_has() {
     }));
     let dropped = prune_metadata(&mut metadata, &Path::Root.child("metadata"));
     assert_eq!(dropped, ["metadata.color", "metadata.ownerReferences[0].size"]);
-    assert_eq!(metadata["managedFields"][0]["fieldsV1"], json!({"f:spec": {}}));
+    assert_eq!(Value::Object(metadata)["managedFields"][0]["fieldsV1"], json!({"f:spec": {}}));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-fn objects() -> impl Strategy<Value = Map<String, Value>> {
+fn objects() -> impl Strategy<Value = Map> {
     vec(("[abc]", values()), 0..4).prop_map(|fields| fields.into_iter().collect())
 }
 
@@ -217,7 +217,7 @@ fn schemas() -> impl Strategy<Value = Value> {
             }),
             inner.clone().prop_map(|inner| json!({"type": "object", "additionalProperties": inner})),
             (vec(("[abc]", inner), 0..3), any::<bool>(), any::<bool>()).prop_map(|(properties, preserves, has_default)| {
-                let properties: Map<String, Value> = properties.into_iter().collect();
+                let properties: Map = properties.into_iter().collect();
                 let mut schema = json!({"type": "object", "properties": properties, "required": ["a"],
                     "x-kubernetes-preserve-unknown-fields": preserves, "anyOf": [{"required": ["b"]}, {"minProperties": 1}]});
                 if has_default {
@@ -228,7 +228,7 @@ fn schemas() -> impl Strategy<Value = Value> {
         ]
     });
     vec(("[abc]", node), 0..4).prop_map(|properties| {
-        let properties: Map<String, Value> = properties.into_iter().collect();
+        let properties: Map = properties.into_iter().collect();
         json!({"type": "object", "properties": properties})
     })
 }
@@ -237,7 +237,7 @@ proptest! {
     #[test]
     fn pruning_and_filling_in_twice_is_doing_so_once(definition in schemas(), mut object in objects()) {
         let schema = Schema::compile(&definition);
-        let coerce = |object: &mut Map<String, Value>| {
+        let coerce = |object: &mut Map| {
             let dropped = schema.prune(object);
             schema.drop_nulls(object);
             schema.default(object);

@@ -2,19 +2,17 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
-
-use super::{
-    node::{ListType, Schema},
-    path::Path,
+use super::node::{ListType, Schema};
+use crate::{
+    error::FieldError,
+    value::{Map, Path, Value},
 };
-use crate::error::FieldError;
 
 impl Schema {
     /// What occurs twice in the sets of an object, and the keys that occur twice in its lists of keyed items.
     ///
     /// Source: apiextensions `schema/listtype.ValidateListSetsAndMaps`.
-    pub(crate) fn duplicates(&self, object: &Map<String, Value>) -> Vec<FieldError> {
+    pub(crate) fn duplicates(&self, object: &Map) -> Vec<FieldError> {
         let mut problems = Vec::new();
         self.walk(object, &mut |value, node, path| {
             let Value::Array(items) = value else { return };

@@ -1,21 +1,17 @@
 //! Every value of an object that a schema says something about.
 
-use serde_json::{Map, Value};
-
-use super::{
-    node::{Node, NodeId, Schema},
-    path::Path,
-};
+use super::node::{Node, NodeId, Schema};
+use crate::value::{Map, Path, Value};
 
 impl Schema {
     /// Shows `visit` every value below an object, with its node and its place: each before what it holds.
-    pub(super) fn walk(&self, object: &Map<String, Value>, visit: &mut dyn FnMut(&Value, &Node, &Path<'_>)) {
+    pub(super) fn walk(&self, object: &Map, visit: &mut dyn FnMut(&Value, &Node, &Path<'_>)) {
         self.walk_fields(object, Self::ROOT, &Path::Root, visit);
     }
 
     fn walk_fields(
         &self,
-        fields: &Map<String, Value>,
+        fields: &Map,
         id: NodeId,
         path: &Path<'_>,
         visit: &mut dyn FnMut(&Value, &Node, &Path<'_>),

@@ -1,9 +1,10 @@
 //! Selection by fields.
 
-use serde_json::Value;
 use thiserror::Error;
 
 use crate::object::{CodecError, Document, Object};
+
+use crate::value::Value;
 
 /// A parsed field selector, resolved for one kind. The empty one selects everything.
 ///
@@ -100,7 +101,7 @@ impl FieldSelector {
 impl Term {
     fn matches(&self, object: &Object) -> bool {
         let found = match object.at(&self.label.pointer) {
-            Some(Value::String(text)) => text.clone(),
+            Some(Value::String(text)) => text.to_string(),
             Some(value @ (Value::Bool(_) | Value::Number(_))) => value.to_string(),
             _ => self.label.absent.to_owned(),
         };
@@ -165,9 +166,8 @@ const NAME: &str = "/metadata/name";
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     fn selector(text: &str) -> Result<FieldSelector, FieldSelectorError> {
         FieldSelector::parse(text, |label| match label {

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, str::FromStr};
 
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::syntax;
+use crate::value::{Key, Value};
 
 /// A parsed label selector. The empty one selects everything.
 ///
@@ -40,7 +40,7 @@ impl LabelSelector {
     pub(crate) fn of_object(selector: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let labels = selector["matchLabels"].as_object().into_iter().flatten();
-        let labels = labels.map(|(key, value)| (key.clone(), Operator::In(vec![text(value)])));
+        let labels = labels.map(|(key, value)| (key.to_string(), Operator::In(vec![text(value)])));
         let expressions = selector["matchExpressions"].as_array().into_iter().flatten();
         let expressions = expressions.map(|expression| {
             let values = expression["values"].as_array().into_iter().flatten().map(text).collect();
@@ -57,8 +57,10 @@ impl LabelSelector {
 
     /// Whether labels are selected; `None` are none.
     pub(crate) fn selects(&self, labels: Option<&Value>) -> bool {
-        let found: BTreeMap<String, String> =
-            labels.and_then(|labels| BTreeMap::deserialize(labels).ok()).unwrap_or_default();
+        let labels = labels.and_then(Value::as_object).into_iter().flatten();
+        let text = |(name, value): (&Key, &Value)| Some((name.to_string(), value.as_str()?.to_owned()));
+        // Labels of which one is no text are none.
+        let found: BTreeMap<String, String> = labels.map(text).collect::<Option<_>>().unwrap_or_default();
         self.0.iter().all(|requirement| requirement.matches(&found))
     }
 

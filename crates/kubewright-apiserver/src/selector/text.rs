@@ -1,6 +1,6 @@
 //! A label selector of an object, as people and clients read it.
 
-use serde_json::Value;
+use crate::value::Value;
 
 /// A label selector as text, in the order of the labels.
 ///
@@ -31,9 +31,8 @@ pub(crate) fn selector_text(selector: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     #[test]
     fn selectors_read_as_text() {

@@ -2,8 +2,8 @@
 
 use std::{sync::OnceLock, time::Duration};
 
+use crate::value::Value;
 use rustls::ClientConfig;
-use serde_json::Value;
 
 use super::target::Target;
 

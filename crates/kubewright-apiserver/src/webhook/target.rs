@@ -1,7 +1,8 @@
 //! Where a webhook is.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use serde_json::Value;
+
+use crate::value::Value;
 
 /// Where a webhook is, and who vouches for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,9 +52,8 @@ impl Target {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     #[test]
     fn urls_are_those_of_services_or_their_own() {

@@ -3,12 +3,14 @@
 use std::fmt;
 
 use serde::{
-    Deserialize, Serialize,
-    de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor},
+    Deserialize,
+    de::{Deserializer, IgnoredAny, MapAccess, Visitor},
 };
-use serde_json::{Map, Value};
 
-use crate::object::{CodecError, Document, Object};
+use crate::{
+    object::{CodecError, Document, Object},
+    value::{Map, Value},
+};
 
 /// Decodes an object without what no table shows: of the metadata only names, times and labels, and of what a
 /// ConfigMap or a Secret holds only how much it is.
@@ -27,7 +29,7 @@ struct Fields {
 }
 
 impl<'de> Visitor<'de> for Fields {
-    type Value = Map<String, Value>;
+    type Value = Map;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
@@ -37,19 +39,17 @@ impl<'de> Visitor<'de> for Fields {
         let mut fields = Map::new();
         while let Some(field) = access.next_key::<String>()? {
             let value = match field.as_str() {
-                "metadata" => {
-                    serde_json::to_value(access.next_value::<Metadata>()?).map_err(A::Error::custom)?
-                }
+                "metadata" => access.next_value::<Metadata>()?.into(),
                 "data" | "binaryData" if !self.is_custom => access.next_value::<Counted>()?.0,
                 _ => access.next_value()?,
             };
-            fields.insert(field, value);
+            fields.insert(field.into(), value);
         }
         Ok(fields)
     }
 }
 
-#[derive(Deserialize, Serialize, Default)]
+#[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Metadata {
     name: Value,
@@ -57,6 +57,19 @@ struct Metadata {
     creation_timestamp: Value,
     deletion_timestamp: Value,
     labels: Value,
+}
+
+impl From<Metadata> for Value {
+    fn from(metadata: Metadata) -> Self {
+        let fields = [
+            ("name", metadata.name),
+            ("namespace", metadata.namespace),
+            ("creationTimestamp", metadata.creation_timestamp),
+            ("deletionTimestamp", metadata.deletion_timestamp),
+            ("labels", metadata.labels),
+        ];
+        Self::Object(fields.into_iter().collect())
+    }
 }
 
 /// An object whose fields are all `null`; `null` for everything else.
@@ -82,19 +95,18 @@ impl<'de> Visitor<'de> for Keys {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut keys = Map::new();
+        let mut keys = Vec::new();
         while let Some((key, _)) = access.next_entry::<String, IgnoredAny>()? {
-            keys.insert(key, Value::Null);
+            keys.push((key, Value::Null));
         }
-        Ok(Value::Object(keys))
+        Ok(Value::Object(keys.into_iter().collect()))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     fn document(value: Value) -> Document {
         let Value::Object(fields) = value else { panic!("a test object is an object") };

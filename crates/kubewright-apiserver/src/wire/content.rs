@@ -1,13 +1,13 @@
 //! What the client has sent.
 
 use http::{HeaderMap, header};
-use serde_json::{Map, Value};
 
 use super::protobuf::{self, Envelope, ProtobufError};
 use crate::{
     error::Status,
     kind::Kind,
     object::{Object, Typed, from_json, from_yaml},
+    value::{Map, Value},
 };
 
 /// How large a body may be. Larger ones answer 413.
@@ -80,7 +80,7 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Status {
 ///
 /// # Errors
 /// 415 for other media types, 400 for what is no `DeleteOptions`.
-pub(crate) fn decode_delete_options(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Status> {
+pub(crate) fn decode_delete_options(headers: &HeaderMap, body: &[u8]) -> Result<Map, Status> {
     const KIND: (&str, &str) = ("meta.k8s.io/v1", "DeleteOptions");
     if media_type(headers) == protobuf::MEDIA_TYPE {
         return decode_message(body, KIND.0, KIND.1).map_err(|error| Status::bad_request(error.to_string()));
@@ -116,7 +116,7 @@ pub(crate) fn decode_as(
     for (field, expected) in [("apiVersion", api_version), ("kind", kind)] {
         let found = fields.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         if found.is_empty() {
-            fields.insert(field.to_owned(), expected.into());
+            fields.insert(field.into(), expected.into());
         } else if found != expected {
             let text =
                 format!("the {field} in the data ({found}) does not match the expected one ({expected})");
@@ -140,7 +140,7 @@ pub(crate) fn decode_scale(headers: &HeaderMap, body: &[u8]) -> Result<Value, St
 }
 
 /// The version that a message in protobuf says it has does not matter, as upstream takes options of any version.
-fn decode_message(body: &[u8], api_version: &str, kind: &str) -> Result<Map<String, Value>, ProtobufError> {
+fn decode_message(body: &[u8], api_version: &str, kind: &str) -> Result<Map, ProtobufError> {
     let envelope = Envelope::open(body)?;
     if !envelope.kind.is_empty() && envelope.kind != kind {
         let Envelope { api_version, kind, .. } = envelope;

@@ -1,13 +1,13 @@
 //! The JSON paths of printer columns: fields, indexes, `[*]` and simple filters.
 
-use serde_json::{Map, Value};
+use crate::value::{Map, Value};
 
 /// The first value at `path`, such as `.status.conditions[?(@.type=="Ready")].status`.
 ///
 /// `None` when there is none, or when the path uses what is not understood (unions, slices, recursive descent).
 ///
 /// Source: client-go `util/jsonpath`, as far as apiextensions allows it for columns.
-pub(super) fn first<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+pub(super) fn first<'a>(object: &'a Map, path: &str) -> Option<&'a Value> {
     let steps = steps(path)?;
     match steps.split_first()? {
         (Step::Field(name), rest) => walk(object.get(name)?, rest),
@@ -133,9 +133,8 @@ fn unquote(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::value::json;
 
     #[test]
     fn paths_of_columns_find_their_value() {

@@ -6,7 +6,6 @@ use bytes::{BufMut, Bytes, BytesMut};
 use futures::{StreamExt, stream};
 use http::{HeaderValue, Response, StatusCode, header};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::{
     accept::{Accept, Encoding, Form, IncludeObject},
@@ -17,6 +16,7 @@ use crate::{
     error::Status,
     kind::Kind,
     object::{CodecError, Document},
+    value::{Value, json},
 };
 
 /// The answer to a request.
@@ -249,7 +249,7 @@ const PARTIAL_HEAD: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"me
 /// A Status as JSON, with its headers.
 pub(crate) fn json_response(status: &Status) -> Response<Body> {
     let mut response = respond(status.code, "application/json", Body::full(status.to_value().to_string()));
-    if let Some(seconds) = status.details.get("retryAfterSeconds").and_then(Value::as_u64) {
+    if let Some(seconds) = status.details.get("retryAfterSeconds").and_then(|seconds| seconds.as_u64()) {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response

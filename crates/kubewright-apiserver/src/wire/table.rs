@@ -2,12 +2,12 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::{accept::IncludeObject, brief::brief, json_path, reply::put_metadata_only};
 use crate::{
     kind::{Cell, Column, Kind, age},
     object::{CodecError, Document, Object},
+    value::{Value, json},
 };
 
 /// Makes tables of the objects of a kind.
@@ -99,7 +99,7 @@ impl Table<'_> {
         match (kind, value) {
             (_, None | Some(Value::Null)) => Value::Null,
             ("date", Some(Value::String(time))) => age(self.now, time).into(),
-            ("string", Some(Value::String(text))) => text.as_str().into(),
+            ("string", Some(Value::String(text))) => (**text).into(),
             ("string", Some(other)) => other.to_string().into(),
             ("integer", Some(number)) => number.as_i64().map_or(Value::Null, Value::from),
             ("number", Some(Value::Number(number))) => number.clone().into(),

@@ -1,8 +1,6 @@
 //! Groups that belong to Kubernetes itself.
 
-use serde_json::Value;
-
-use crate::{error::FieldError, object::Object};
+use crate::{error::FieldError, object::Object, value::Value};
 
 /// A group of Kubernetes itself says who has approved it.
 ///

@@ -1,9 +1,7 @@
 //! The columns that people are shown.
 
-use serde_json::Value;
-
 use super::subresource::simple_path;
-use crate::error::FieldError;
+use crate::{error::FieldError, value::Value};
 
 /// Source: apiextensions `validation.ValidateCustomResourceColumnDefinition`.
 pub(super) fn check(version: &Value, path: &str) -> Vec<FieldError> {

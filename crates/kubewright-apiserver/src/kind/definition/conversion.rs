@@ -1,8 +1,6 @@
 //! How objects get from one version to another.
 
-use serde_json::Value;
-
-use crate::{error::FieldError, name::NameRule, object::Object};
+use crate::{error::FieldError, name::NameRule, object::Object, value::Value};
 
 /// Source: apiextensions `validation.validateCustomResourceConversion`.
 pub(super) fn check(object: &Object) -> Vec<FieldError> {

@@ -1,8 +1,6 @@
 //! The names of a definition and of what it defines.
 
-use serde_json::Value;
-
-use crate::{error::FieldError, kind::definition_name, name::NameRule, object::Object};
+use crate::{error::FieldError, kind::definition_name, name::NameRule, object::Object, value::Value};
 
 /// A definition is named after what it defines.
 pub(super) fn of_object(object: &Object) -> Option<FieldError> {

@@ -1,8 +1,6 @@
 //! The parts of versions, of which several may say the same.
 
-use serde_json::Value;
-
-use crate::object::Object;
+use crate::{object::Object, value::Value};
 
 /// The versions of a definition.
 pub(in crate::kind) fn versions(object: &Object) -> &[Value] {

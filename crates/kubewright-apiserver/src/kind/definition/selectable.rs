@@ -1,8 +1,6 @@
 //! The fields that selectors may name.
 
-use serde_json::Value;
-
-use crate::error::FieldError;
+use crate::{error::FieldError, value::Value};
 
 /// Source: apiextensions `validation.ValidateCustomResourceSelectableFields`.
 pub(super) fn check(version: &Value, path: &str) -> Vec<FieldError> {

@@ -1,7 +1,5 @@
 //! What a definition asks for.
 
-use serde_json::Value;
-
 use super::{
     column, conversion, name,
     part::{is_common, part, versions},
@@ -11,7 +9,8 @@ use crate::{
     error::FieldError,
     name::NameRule,
     object::Object,
-    schema::{Path, structural},
+    schema::structural,
+    value::{Path, Value},
 };
 
 /// Source: apiextensions `validation.validateCustomResourceDefinitionSpec`. A schema that was taken once is not judged again.

@@ -1,9 +1,7 @@
 //! The versions in which objects may lie in the store.
 
-use serde_json::Value;
-
 use super::part::versions;
-use crate::{error::FieldError, object::Object};
+use crate::{error::FieldError, object::Object, value::Value};
 
 /// A version in which objects may lie is not taken away.
 ///

@@ -1,7 +1,6 @@
 //! `CustomResourceDefinition`s: their objects go first.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::{
     clock::rfc3339,
@@ -11,6 +10,7 @@ use crate::{
         strategy::{Consequence, Strategy},
     },
     object::Object,
+    value::{Value, json},
 };
 
 /// Definitions.

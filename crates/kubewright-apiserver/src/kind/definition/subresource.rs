@@ -1,8 +1,6 @@
 //! Where a scale finds its numbers.
 
-use serde_json::Value;
-
-use crate::error::FieldError;
+use crate::{error::FieldError, value::Value};
 
 /// Source: apiextensions `validation.ValidateCustomResourceDefinitionSubresources`.
 pub(super) fn check(subresources: &Value, path: &str) -> Vec<FieldError> {

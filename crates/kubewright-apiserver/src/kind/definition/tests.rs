@@ -1,9 +1,10 @@
 #![allow(clippy::needless_pass_by_value, reason = "cases are values")]
 
-use serde_json::{Value, json};
-
 use super::check as validate;
-use crate::object::Object;
+use crate::{
+    object::Object,
+    value::{Value, json},
+};
 
 fn definition() -> Value {
     json!({

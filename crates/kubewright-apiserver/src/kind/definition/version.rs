@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::part::versions;
-use crate::{error::FieldError, name::NameRule, object::Object};
+use crate::{error::FieldError, name::NameRule, object::Object, value::Value};
 
 /// What is wrong with one version, but for the parts that it may share with others.
 pub(super) fn check(version: &Value, index: usize) -> Vec<FieldError> {

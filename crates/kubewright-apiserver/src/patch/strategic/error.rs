@@ -1,9 +1,11 @@
 //! Why a patch cannot be applied.
 
-use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::error::fmt;
+use crate::{
+    error::fmt,
+    value::{Map, Value},
+};
 
 /// Why a strategic merge patch cannot be applied.
 ///
@@ -22,12 +24,12 @@ pub(crate) enum StrategicPatchError {
 }
 
 impl StrategicPatchError {
-    pub(super) fn no_key(item: &Map<String, Value>, key: &str) -> Self {
+    pub(super) fn no_key(item: &Map, key: &str) -> Self {
         let shown = fmt::map(item);
         Self::Unfit(format!("map: {shown} does not contain declared merge key: {key}"))
     }
 
-    pub(super) fn unknown_directive(directive: &Value, map: &Map<String, Value>) -> Self {
+    pub(super) fn unknown_directive(directive: &Value, map: &Map) -> Self {
         Self::Unfit(format!("unknown patch type: {} in map: {}", fmt::value(directive), fmt::map(map)))
     }
 

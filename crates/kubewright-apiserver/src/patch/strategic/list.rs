@@ -1,14 +1,15 @@
 //! Lists whose items are told apart by a key, or by what they are.
 
-use serde_json::{Map, Value};
-
 use super::{
     error::StrategicPatchError,
     facts::Facts,
     map::{self, DIRECTIVE, as_new},
     order,
 };
-use crate::error::fmt;
+use crate::{
+    error::fmt,
+    value::{Map, Value},
+};
 
 /// Merges two lists.
 ///
@@ -124,7 +125,6 @@ fn merge_items(
 
 /// The key of an item.
 pub(super) fn key_of<'a>(item: &'a Value, key: &str) -> Result<&'a Value, StrategicPatchError> {
-    let fields: &Map<String, Value> =
-        item.as_object().ok_or_else(|| StrategicPatchError::wrong_type(fmt::MAP, item))?;
+    let fields: &Map = item.as_object().ok_or_else(|| StrategicPatchError::wrong_type(fmt::MAP, item))?;
     fields.get(key).ok_or_else(|| StrategicPatchError::no_key(fields, key))
 }

@@ -1,8 +1,7 @@
 //! Objects.
 
-use serde_json::{Map, Value};
-
 use super::{error::StrategicPatchError, facts::Facts, list, order};
+use crate::value::{Key, Map, Value};
 
 /// Says that the map around it replaces, or removes, the one in the object.
 pub(super) const DIRECTIVE: &str = "$patch";
@@ -13,11 +12,7 @@ pub(super) const ORDER_PREFIX: &str = "$setElementOrder";
 /// Merges two objects.
 ///
 /// Source: apimachinery `strategicpatch.mergeMap`, with the options of a patch that is applied to an object.
-pub(super) fn merge(
-    mut original: Map<String, Value>,
-    mut patch: Map<String, Value>,
-    facts: Facts,
-) -> Result<Map<String, Value>, StrategicPatchError> {
+pub(super) fn merge(mut original: Map, mut patch: Map, facts: Facts) -> Result<Map, StrategicPatchError> {
     if let Some(directive) = patch.get(DIRECTIVE) {
         return match directive.as_str() {
             Some("replace") => {
@@ -31,8 +26,8 @@ pub(super) fn merge(
     retain_keys(&mut original, &mut patch)?;
     order::apply(&mut original, &mut patch, facts)?;
     for (name, value) in patch {
-        let (name, is_deletion) = match without_prefix(&name, DELETE_PREFIX, "primitive list")? {
-            Some(name) => (name.to_owned(), true),
+        let (name, is_deletion): (Key, bool) = match without_prefix(&name, DELETE_PREFIX, "primitive list")? {
+            Some(name) => (name.into(), true),
             None => (name, false),
         };
         if value.is_null() {
@@ -93,10 +88,7 @@ pub(super) fn without_prefix<'a>(
 /// Of the object, only the fields stay that the directive lists.
 ///
 /// Source: apimachinery `strategicpatch.applyRetainKeysDirective`.
-fn retain_keys(
-    original: &mut Map<String, Value>,
-    patch: &mut Map<String, Value>,
-) -> Result<(), StrategicPatchError> {
+fn retain_keys(original: &mut Map, patch: &mut Map) -> Result<(), StrategicPatchError> {
     let Some(kept) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
     let bad = StrategicPatchError::Format("retainKeys");
     let Value::Array(kept) = kept else { return Err(bad) };

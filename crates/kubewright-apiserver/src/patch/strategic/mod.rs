@@ -10,7 +10,7 @@ mod order;
 #[cfg(test)]
 mod tests;
 
-use serde_json::{Map, Value};
+use crate::value::Map;
 
 pub(crate) use error::StrategicPatchError;
 pub(crate) use facts::Facts;
@@ -23,9 +23,9 @@ pub(crate) use facts::Facts;
 /// # Differences from Go
 /// Fields that the kind does not have are merged as any others, where upstream answers 500.
 pub(crate) fn strategic_merge_patch(
-    target: Map<String, Value>,
-    patch: Map<String, Value>,
+    target: Map,
+    patch: Map,
     facts: Facts,
-) -> Result<Map<String, Value>, StrategicPatchError> {
+) -> Result<Map, StrategicPatchError> {
     map::merge(target, patch, facts)
 }

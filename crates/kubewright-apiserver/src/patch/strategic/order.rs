@@ -1,25 +1,21 @@
 //! In which order the items of a merged list stand.
 
-use serde_json::{Map, Value};
-
 use super::{
     error::StrategicPatchError,
     facts::Facts,
     list::{self, are_maps, key_of},
     map::{DIRECTIVE, ORDER_PREFIX, as_new, without_prefix},
 };
-use crate::error::fmt;
+use crate::{
+    error::fmt,
+    value::{Key, Map, Value},
+};
 
 /// Merges the lists of which a patch gives the order, and takes them and the orders out of the patch.
 ///
 /// Source: apimachinery `strategicpatch.mergePatchIntoOriginal`.
-pub(super) fn apply(
-    original: &mut Map<String, Value>,
-    patch: &mut Map<String, Value>,
-    facts: Facts,
-) -> Result<(), StrategicPatchError> {
-    let directives: Vec<String> =
-        patch.keys().filter(|name| name.starts_with(ORDER_PREFIX)).cloned().collect();
+pub(super) fn apply(original: &mut Map, patch: &mut Map, facts: Facts) -> Result<(), StrategicPatchError> {
+    let directives: Vec<Key> = patch.keys().filter(|name| name.starts_with(ORDER_PREFIX)).cloned().collect();
     for directive in directives {
         let Some(order) = patch.remove(&directive) else { continue };
         let wrong = |found: &Value| StrategicPatchError::wrong_type(fmt::LIST, found);
@@ -46,7 +42,7 @@ pub(super) fn apply(
         };
         let key = are_maps(all.0, all.1)?.then_some(strategy.key);
         let arranged = arrange(merged, &order, all.0, key)?;
-        original.insert(name.to_owned(), arranged.into());
+        original.insert(name.into(), arranged.into());
     }
     Ok(())
 }

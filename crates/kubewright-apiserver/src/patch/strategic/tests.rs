@@ -1,11 +1,11 @@
 #![allow(clippy::needless_pass_by_value, reason = "cases are values")]
 
 use proptest::{collection::vec, prelude::*};
-use serde_json::{Map, Value, json};
 
 use super::{Facts, strategic_merge_patch};
+use crate::value::{Map, Value, json};
 
-fn map(value: Value) -> Map<String, Value> {
+fn map(value: Value) -> Map {
     let Value::Object(map) = value else { panic!("{value} is an object") };
     map
 }
@@ -105,7 +105,7 @@ fn primitive_lists_are_sets() {
         let facts = Facts::of("v1", "Pod");
         let target = map(json!({"metadata": {"finalizers": finalizers}}));
         let merged = strategic_merge_patch(target, map(json!({"metadata": patch})), facts).unwrap();
-        merged["metadata"]["finalizers"].clone()
+        Value::Object(merged)["metadata"]["finalizers"].clone()
     };
     assert_eq!(metadata(json!(["a", "b"]), json!({"finalizers": ["c", "b"]})), json!(["c", "a", "b"]));
     assert_eq!(

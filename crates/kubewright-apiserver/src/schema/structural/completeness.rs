@@ -1,9 +1,6 @@
 //! Whatever alternatives judge is shaped outside of them.
 
-use crate::{
-    error::FieldError,
-    schema::{definition::Definition, path::Path},
-};
+use crate::{error::FieldError, schema::definition::Definition, value::Path};
 
 /// Checks a whole schema.
 ///

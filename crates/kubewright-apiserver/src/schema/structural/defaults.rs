@@ -1,10 +1,9 @@
 //! Defaults that their own schema takes.
 
-use serde_json::Value;
-
 use crate::{
     error::FieldError,
-    schema::{definition::Definition, node::Schema, path::Path},
+    schema::{definition::Definition, node::Schema},
+    value::{Path, Value},
 };
 
 /// Checks the defaults of a structural schema.

@@ -1,15 +1,13 @@
 //! What makes a schema structural: types everywhere, and none inside of alternatives.
 
-use serde_json::{Value, json};
-
 use super::metadata;
 use crate::{
     error::FieldError,
     schema::{
         definition::{Additional, Definition},
-        path::Path,
         pattern,
     },
+    value::{Path, Value, json},
 };
 
 /// Checks a whole schema.

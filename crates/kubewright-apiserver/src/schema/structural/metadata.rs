@@ -1,10 +1,7 @@
 //! What a schema may say about the kind and the metadata of objects.
 
 use super::is_zero;
-use crate::{
-    error::FieldError,
-    schema::{definition::Definition, path::Path},
-};
+use crate::{error::FieldError, schema::definition::Definition, value::Path};
 
 /// Checks the properties that each object has anyhow.
 ///

@@ -11,10 +11,11 @@ mod rules;
 mod tests;
 mod unsupported;
 
-use serde_json::Value;
-
-use super::{definition::Definition, path::Path};
-use crate::error::FieldError;
+use super::definition::Definition;
+use crate::{
+    error::FieldError,
+    value::{Path, Value},
+};
 
 /// What is wrong with the schema of one version, which stands at `path`.
 pub(crate) fn check(value: &Value, has_status: bool, path: &Path<'_>) -> Vec<FieldError> {

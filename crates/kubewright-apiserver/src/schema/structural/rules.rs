@@ -1,15 +1,13 @@
 //! What a schema may say at all, structural or not.
 
-use serde_json::Value;
-
 use crate::{
     error::FieldError,
     schema::{
         definition::{Additional, Definition},
         node::Type,
-        path::Path,
         prune::META_FIELDS,
     },
+    value::{Path, Value},
 };
 
 /// Checks a whole schema.
@@ -255,9 +253,9 @@ fn validations(definition: Definition<'_>, path: &Path<'_>, problems: &mut Vec<F
             problems.push(FieldError::required(&field("messageExpression"), detail));
         }
         if let Some(Value::String(reason)) = rule.value("reason")
-            && !REASONS.contains(&reason.as_str())
+            && !REASONS.contains(&&**reason)
         {
-            problems.push(FieldError::not_supported(&field("reason"), reason.as_str(), REASONS));
+            problems.push(FieldError::not_supported(&field("reason"), &**reason, REASONS));
         }
         if is_blank("fieldPath") {
             problems.push(invalid("fieldPath", "must be non-empty if specified"));

@@ -1,9 +1,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "cases are values")]
 
-use serde_json::{Value, json};
-
 use super::check;
-use crate::schema::Path;
+use crate::value::{Path, Value, json};
 
 #[track_caller]
 fn expect(schema: Value, problems: &[&str]) {

@@ -12,7 +12,7 @@ pub(super) fn find(definition: Definition<'_>) -> Option<&'static str> {
             return Some(text);
         }
     }
-    if definition.value("items").is_some_and(serde_json::Value::is_array) {
+    if definition.value("items").is_some_and(crate::value::Value::is_array) {
         return Some("OpenAPIV3Schema 'items' must be a schema, but is an array");
     }
     if definition.value("x-kubernetes-preserve-unknown-fields") == Some(&false.into()) {

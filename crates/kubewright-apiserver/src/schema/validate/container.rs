@@ -1,15 +1,13 @@
 //! Lists and objects.
 
-use serde_json::{Map, Value};
-
 use super::{Old, old_item, outcome::Outcome, value::Validator};
 use crate::{
     error::FieldError,
     schema::{
         node::{Additional, Node, Rules},
-        path::Path,
         prune::META_FIELDS,
     },
+    value::{Map, Path, Value},
 };
 
 impl Validator<'_> {
@@ -54,7 +52,7 @@ impl Validator<'_> {
         &self,
         node: &Node,
         rules: &Rules,
-        fields: &Map<String, Value>,
+        fields: &Map,
         old: Old<'_>,
         path: &Path<'_>,
     ) -> Outcome {
@@ -87,10 +85,10 @@ impl Validator<'_> {
             Additional::Any | Additional::Undefined => {}
         }
         for (name, property) in &node.properties {
-            let Some(value) = fields.get(&**name) else { continue };
+            let Some(value) = fields.get(name) else { continue };
             // Both come in the version of the request, so that they never differ.
             let is_compared = !(matches!(path, Path::Root) && META_FIELDS[..2].contains(&&**name));
-            let old = old.filter(|_| is_compared).and_then(|old| old.get(&**name));
+            let old = old.filter(|_| is_compared).and_then(|old| old.get(name));
             outcome.merge(self.ratcheted(*property, value, old, &path.child(name)));
         }
         for name in &rules.required {

@@ -1,11 +1,9 @@
 //! Alternatives: schemas that a value has to match all, some, one or none of.
 
-use serde_json::Value;
-
 use super::{outcome::Outcome, value::Validator};
-use crate::schema::{
-    node::{NodeId, Rules},
-    path::Path,
+use crate::{
+    schema::node::{NodeId, Rules},
+    value::{Path, Value},
 };
 
 impl Validator<'_> {

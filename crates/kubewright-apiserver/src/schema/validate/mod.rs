@@ -10,11 +10,9 @@ mod scalar;
 mod tests;
 mod value;
 
-use serde_json::Value;
-
 use self::value::Validator;
 use super::node::{Node, NodeId, Schema};
-use crate::error::FieldError;
+use crate::{error::FieldError, value::Value};
 
 impl Schema {
     /// What is wrong with a new object.

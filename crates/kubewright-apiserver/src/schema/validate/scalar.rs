@@ -2,16 +2,14 @@
 
 use std::cmp::Ordering;
 
-use serde_json::{Number, Value};
-
 use super::{outcome::Outcome, value::Validator};
 use crate::{
     error::{FieldError, fmt},
     schema::{
         go,
         node::{Bound, Node, Rules, Type},
-        path::Path,
     },
+    value::{Number, Path, Value},
 };
 
 impl Validator<'_> {
@@ -52,7 +50,7 @@ impl Validator<'_> {
             return Outcome::default();
         }
         let shown = rules.values.iter().map(|listed| match listed {
-            Value::String(text) => text.clone(),
+            Value::String(text) => text.to_string(),
             other => other.to_string(),
         });
         let shown: Vec<String> = shown.collect();

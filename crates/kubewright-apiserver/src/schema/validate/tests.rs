@@ -1,8 +1,9 @@
 #![allow(clippy::needless_pass_by_value, reason = "cases are values")]
 
-use serde_json::{Value, json};
-
-use crate::schema::Schema;
+use crate::{
+    schema::Schema,
+    value::{Value, json},
+};
 
 /// Holds `value` against the schema of the field `x` of an object.
 #[track_caller]

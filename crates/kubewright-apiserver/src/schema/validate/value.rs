@@ -1,15 +1,13 @@
 //! Any value: its type, then everything else.
 
-use serde_json::Value;
-
 use super::{Old, outcome::Outcome};
 use crate::{
     error::FieldError,
     schema::{
         go,
         node::{Node, NodeId, Rules, Schema, Type},
-        path::{NO_PATH, Path},
     },
+    value::{NO_PATH, Path, Value},
 };
 
 /// Holds values against a schema.

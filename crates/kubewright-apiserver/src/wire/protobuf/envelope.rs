@@ -1,9 +1,7 @@
 //! What Kubernetes puts around each message: four bytes that say so, and a message with its kind.
 
-use serde_json::{Map, Value};
-
 use super::{error::ProtobufError, message::Decoder, reader::Reader};
-use crate::fields::TABLE;
+use crate::{fields::TABLE, value::Map};
 
 /// A body whose kind is known and whose fields are not read yet.
 ///
@@ -38,7 +36,7 @@ impl<'a> Envelope<'a> {
     }
 
     /// Reads the message as one of a built-in kind, into the fields that JSON would have.
-    pub(crate) fn decode(&self, api_version: &str, kind: &str) -> Result<Map<String, Value>, ProtobufError> {
+    pub(crate) fn decode(&self, api_version: &str, kind: &str) -> Result<Map, ProtobufError> {
         let unknown =
             || ProtobufError::UnknownKind { api_version: api_version.to_owned(), kind: kind.to_owned() };
         let id = TABLE.kind(api_version, kind).ok_or_else(unknown)?;

@@ -31,7 +31,7 @@ pub(crate) enum ProtobufError {
     #[error("{0}")]
     NoJson(String),
     /// Messages inside messages.
-    #[error("{}", crate::object::TOO_DEEP)]
+    #[error("{}", crate::value::TOO_DEEP)]
     TooDeep,
     /// As JSON the body would be larger than a body may be.
     #[error("the object is too large: as JSON it exceeds {} bytes", crate::wire::MAX_BODY_BYTES)]

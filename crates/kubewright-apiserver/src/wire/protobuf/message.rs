@@ -1,7 +1,6 @@
 //! Messages, by the table.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use serde_json::{Map, Value};
 
 use super::{
     error::ProtobufError,
@@ -11,6 +10,7 @@ use super::{
 use crate::{
     fields::{Field, MessageId, Repeats, Shape, Table, is_empty},
     object::{MAX_DEPTH, is_within},
+    value::{Map, Value},
     wire::MAX_BODY_BYTES,
 };
 
@@ -27,7 +27,7 @@ impl Decoder {
     }
 
     /// Reads the fields of a kind.
-    pub(super) fn decode(mut self, id: MessageId, bytes: &[u8]) -> Result<Map<String, Value>, ProtobufError> {
+    pub(super) fn decode(mut self, id: MessageId, bytes: &[u8]) -> Result<Map, ProtobufError> {
         let mut fields = Map::new();
         self.message(id, bytes, MAX_DEPTH, &mut fields)?;
         // JSON inside has levels of its own.
@@ -44,7 +44,7 @@ impl Decoder {
         id: MessageId,
         bytes: &[u8],
         levels: usize,
-        into: &mut Map<String, Value>,
+        into: &mut Map,
     ) -> Result<(), ProtobufError> {
         let levels = levels.checked_sub(1).ok_or(ProtobufError::TooDeep)?;
         let message = self.table.message(id);
@@ -61,7 +61,7 @@ impl Decoder {
         tag: Tag,
         reader: &mut Reader<'_>,
         levels: usize,
-        into: &mut Map<String, Value>,
+        into: &mut Map,
     ) -> Result<(), ProtobufError> {
         let Some(name) = field.name else {
             let Shape::Message(id) = field.shape else { return Ok(()) };
@@ -73,7 +73,7 @@ impl Decoder {
                 let before = into.remove(name);
                 let value = self.value(field, tag, reader, levels, before)?;
                 if !(field.drops_empty && is_empty(&value)) {
-                    into.insert(name.to_owned(), value);
+                    into.insert(name.into(), value);
                 }
             }
             Repeats::List => {
@@ -95,7 +95,7 @@ impl Decoder {
                 let value = self.delimited(field.shape, value, levels.saturating_sub(1), None)?;
                 let map = into.entry(name).or_insert_with(|| Value::Object(Map::new()));
                 if let Value::Object(map) = map {
-                    map.insert(text(key), value);
+                    map.insert(text(key).into(), value);
                 }
             }
         }
@@ -186,7 +186,7 @@ fn number(shape: Shape, varint: u64) -> Value {
     }
 }
 
-fn into_object(value: Value) -> Option<Map<String, Value>> {
+fn into_object(value: Value) -> Option<Map> {
     if let Value::Object(fields) = value { Some(fields) } else { None }
 }
 

@@ -1,14 +1,13 @@
 //! Types whose JSON is not that of their message.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{
     error::ProtobufError,
     message::text,
     reader::{Reader, low_half},
 };
-use crate::{fields::Shape, object::from_json};
+use crate::{fields::Shape, object::from_json, value::Value};
 
 /// Source: apimachinery `metav1.Time`, which leaves fractions of seconds out.
 pub(super) fn time(bytes: &[u8]) -> Result<Value, ProtobufError> {

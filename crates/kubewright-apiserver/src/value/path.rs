@@ -49,7 +49,7 @@ impl fmt::Display for Path<'_> {
 }
 
 /// How Go prints the path to the root.
-pub(super) const NO_PATH: &str = "<nil>";
+pub(crate) const NO_PATH: &str = "<nil>";
 
 #[cfg(test)]
 mod tests {
