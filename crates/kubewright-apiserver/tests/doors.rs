@@ -356,12 +356,12 @@ async fn discovery_comes_in_the_form_that_is_asked_for() {
         "responseKind": {"group": "", "version": "v1", "kind": "Pod"},
         "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
         "subresources": [
-            {"subresource": "status", "verbs": ["get", "patch", "update"],
-                "responseKind": {"group": "", "version": "v1", "kind": "Pod"}},
             {"subresource": "binding", "verbs": ["create"],
                 "responseKind": {"group": "", "version": "v1", "kind": "Binding"}},
             {"subresource": "eviction", "verbs": ["create"],
                 "responseKind": {"group": "policy", "version": "v1", "kind": "Eviction"}},
+            {"subresource": "status", "verbs": ["get", "patch", "update"],
+                "responseKind": {"group": "", "version": "v1", "kind": "Pod"}},
         ],
     });
     assert_eq!(pods, Some(&expected));
@@ -370,7 +370,10 @@ async fn discovery_comes_in_the_form_that_is_asked_for() {
     assert_eq!((content_type, &groups["apiVersion"]), (beta, &json!("apidiscovery.k8s.io/v2beta1")));
 
     let (_, _, old) = ask(&server, "/apis", "application/json").await;
-    assert_eq!((&old["kind"], &old["groups"][0]["name"]), (&json!("APIGroupList"), &json!("apps")));
+    assert_eq!(
+        (&old["kind"], &old["groups"][0]["name"]),
+        (&json!("APIGroupList"), &json!("apiregistration.k8s.io"))
+    );
     let (_, _, old) = ask(&server, "/api", "application/json").await;
     assert_eq!(old["versions"], json!(["v1"]));
     let (_, _, old) = ask(&server, "/apis/apps/v1", "application/json").await;

@@ -152,3 +152,49 @@ async fn policies_show_what_they_allow() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn what_a_cluster_is_set_up_with_shows_what_it_is() {
+    check(
+        "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+        json!({"metadata": {"name": "s"}, "addressType": "IPv4", "ports": [{"port": 80}, {"name": "web"}],
+            "endpoints": [{"addresses": ["10.1.1.1", "10.1.1.2", "10.1.1.3", "10.1.1.4"]}]}),
+        Value::Null,
+        "Name | AddressType | Ports | Endpoints | Age",
+        json!(["s", "IPv4", "80,web", "10.1.1.1,10.1.1.2,10.1.1.3 + 1 more...", null]),
+    )
+    .await;
+    check(
+        "/api/v1/namespaces/default/podtemplates",
+        json!({"metadata": {"name": "t"}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}),
+        Value::Null,
+        "Name | Containers | Images | Pod Labels",
+        json!(["t", "c", "i", "a=b"]),
+    )
+    .await;
+    check(
+        "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas",
+        json!({"metadata": {"name": "f"}, "spec": {"priorityLevelConfiguration": {"name": "p"}}}),
+        json!({"conditions": [{"type": "Dangling", "status": "True"}]}),
+        "Name | PriorityLevel | MatchingPrecedence | DistinguisherMethod | Age | MissingPL",
+        json!(["f", "p", 1000, "<none>", null, "True"]),
+    )
+    .await;
+    check(
+        "/apis/apiregistration.k8s.io/v1/apiservices",
+        json!({"metadata": {"name": "v1.example.com"}, "spec": {"group": "example.com", "version": "v1", "groupPriorityMinimum": 1,
+            "versionPriority": 1, "service": {"namespace": "a", "name": "b"}}}),
+        json!({"conditions": [{"type": "Available", "status": "False", "reason": "Down"}]}),
+        "Name | Service | Available | Age",
+        json!(["v1.example.com", "a/b", "False (Down)", null]),
+    )
+    .await;
+    check(
+        "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims",
+        json!({"metadata": {"name": "c"}, "spec": {}}),
+        json!({"allocation": {}, "reservedFor": [{"resource": "pods", "name": "p", "uid": "u"}]}),
+        "Name | State | Age",
+        json!(["c", "allocated,reserved", null]),
+    )
+    .await;
+}

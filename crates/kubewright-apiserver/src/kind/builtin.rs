@@ -14,6 +14,7 @@ use super::{
     rules::{DeletionStyle, Generation, NewStatus, Propagation, Rules, StatusMetadata},
     service::{self, Services},
     service_address::ServiceAddresses,
+    setup,
     signing_request::SigningRequests,
     strategy::Strategy,
     validation,
@@ -28,39 +29,75 @@ use crate::{
 
 /// All built-in resources, in the order of discovery.
 pub(super) fn kinds() -> Vec<Kind> {
-    ROWS.iter().map(Row::build).collect()
+    let mut kinds: Vec<Kind> = ROWS.iter().chain(setup::ROWS).map(Row::build).collect();
+    let place = |kind: &Kind| GROUPS.iter().position(|group| *group == kind.group);
+    kinds.sort_by(|a, b| (place(a), &a.plural).cmp(&(place(b), &b.plural)));
+    kinds
 }
 
+/// The groups in the order of discovery; inside of each, resources go by name.
+///
+/// Source: kubernetes `pkg/controlplane/apiserver.DefaultGenericAPIServicePriorities` and its like.
+const GROUPS: &[&str] = &[
+    "",
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "storagemigration.k8s.io",
+];
+
 /// A row of the table. What is usual is left to [`Row::namespaced`] and [`Row::cluster`].
-struct Row {
-    group: &'static str,
-    version: &'static str,
-    kind: &'static str,
-    plural: &'static str,
-    short_names: &'static [&'static str],
-    in_all: bool,
-    scope: Scope,
-    verbs: &'static [&'static str],
-    has_status: bool,
-    has_scale: bool,
+#[allow(clippy::struct_excessive_bools, reason = "each is a column of the table")]
+pub(super) struct Row {
+    pub(super) group: &'static str,
+    pub(super) version: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) plural: &'static str,
+    pub(super) short_names: &'static [&'static str],
+    pub(super) in_all: bool,
+    pub(super) scope: Scope,
+    pub(super) verbs: &'static [&'static str],
+    pub(super) has_status: bool,
+    pub(super) has_scale: bool,
     /// Field label and pointer.
-    field_labels: &'static [(&'static str, &'static str)],
-    columns: columns::Columns,
-    rules: fn() -> Rules,
-    strategy: fn(Rules) -> Arc<dyn Strategy>,
+    pub(super) field_labels: &'static [(&'static str, &'static str)],
+    pub(super) columns: columns::Columns,
+    /// Whether `Age` is among the columns.
+    pub(super) shows_age: bool,
+    /// What clients are told who use it.
+    pub(super) deprecation: Option<&'static str>,
+    pub(super) rules: fn() -> Rules,
+    pub(super) strategy: fn(Rules) -> Arc<dyn Strategy>,
     /// How the objects that another row keeps become those of this one; `None` where the row keeps its own.
-    other: Option<Other>,
+    pub(super) other: Option<Other>,
 }
 
 /// A resource of the same objects in another version or group.
-struct Other {
+pub(super) struct Other {
     group: &'static str,
     version: &'static str,
     converter: fn() -> Arc<dyn Converter>,
 }
 
 impl Row {
-    const fn namespaced(
+    pub(super) const fn namespaced(
         group: &'static str,
         version: &'static str,
         kind: &'static str,
@@ -79,13 +116,15 @@ impl Row {
             has_scale: false,
             field_labels: &[],
             columns: &[],
+            shows_age: true,
+            deprecation: None,
             rules: Rules::default,
             strategy: |rules| Arc::new(rules),
             other: None,
         }
     }
 
-    const fn cluster(
+    pub(super) const fn cluster(
         group: &'static str,
         version: &'static str,
         kind: &'static str,
@@ -103,6 +142,17 @@ impl Row {
             ("networking.k8s.io", "ingresses") => "ingress",
             ("apiextensions.k8s.io", _) => super::DEFINITIONS,
             (_, plural) => plural,
+        }
+    }
+
+    /// Source: the storage of each kind in kubernetes `pkg/registry`, apiextensions and kube-aggregator.
+    fn categories(&self) -> &'static [&'static str] {
+        match self.group {
+            _ if self.in_all => &["all"],
+            "admissionregistration.k8s.io" | "apiextensions.k8s.io" | "apiregistration.k8s.io" => {
+                &["api-extensions"]
+            }
+            _ => &[],
         }
     }
 
@@ -125,6 +175,7 @@ impl Row {
             "pods" => subresources.extend([Subresource::Binding, Subresource::Eviction]),
             _ => {}
         }
+        subresources.sort_by_key(Subresource::name);
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let keeper = |other: &Other| (other.group, other.version);
         let (group, version) = self.other.as_ref().map_or((self.group, self.version), keeper);
@@ -136,7 +187,7 @@ impl Row {
             plural: self.plural.into(),
             singular: self.kind.to_lowercase(),
             short_names: owned(self.short_names),
-            categories: owned(if self.in_all { &["all"] } else { &[] }),
+            categories: owned(self.categories()),
             scope: self.scope,
             verbs: self.verbs,
             subresources,
@@ -146,9 +197,9 @@ impl Row {
             strategy: (self.strategy)((self.rules)()),
             registry_path: self.registry_path().into(),
             field_labels: self.field_labels.iter().map(|(l, p)| ((*l).to_owned(), (*p).to_owned())).collect(),
-            columns: columns::build(self.columns),
+            columns: columns::build(self.columns, self.shows_age),
             schema: None,
-            deprecation: None,
+            deprecation: self.deprecation.map(str::to_owned),
             is_custom: false,
             definition_uid: String::new(),
             retired: CancellationToken::new(),
@@ -159,7 +210,7 @@ impl Row {
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     Row { short_names: &["cm"], columns: columns::CONFIG_MAP, rules: || Rules { validate: validation::config_map, ..Rules::default() }, ..Row::namespaced("", "v1", "ConfigMap", "configmaps") },
-    Row { short_names: &["ep"], columns: columns::ENDPOINTS, rules: || Rules { create_on_update: true, ..Rules::default() }, ..Row::namespaced("", "v1", "Endpoints", "endpoints") },
+    Row { short_names: &["ep"], columns: columns::ENDPOINTS, deprecation: Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"), rules: || Rules { create_on_update: true, ..Rules::default() }, ..Row::namespaced("", "v1", "Endpoints", "endpoints") },
     Row { short_names: &["ev"], field_labels: EVENT_LABELS, columns: columns::EVENT, rules: event, strategy: |rules| Arc::new(Events(rules)), ..Row::namespaced("", "v1", "Event", "events") },
     Row { short_names: &["limits"], columns: columns::CREATED, rules: || Rules { create_on_update: true, ..Rules::default() }, ..Row::namespaced("", "v1", "LimitRange", "limitranges") },
     Row { short_names: &["ns"], verbs: ALL_BUT_DELETE_COLLECTION, has_status: true, field_labels: &[("status.phase", "/status/phase")], columns: columns::STATUS, rules: namespace, strategy: |rules| Arc::new(Namespaces(rules)), ..Row::cluster("", "v1", "Namespace", "namespaces") },
@@ -381,7 +432,14 @@ mod tests {
             assert!(seen.insert(identity), "{}", kind.qualified_resource());
             assert_eq!(kind.columns.iter().filter(|column| column.name == "Name").count(), 1);
         }
-        assert_eq!(seen.len(), ROWS.len());
+        assert_eq!(seen.len(), ROWS.len() + setup::ROWS.len());
+    }
+
+    #[test]
+    fn every_group_has_its_place() {
+        for kind in kinds() {
+            assert!(GROUPS.contains(&kind.group.as_str()), "{}", kind.group);
+        }
     }
 
     #[test]

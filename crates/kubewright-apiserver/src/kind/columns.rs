@@ -29,8 +29,8 @@ pub(super) enum Show {
 
 use Show::{At, Of};
 
-/// The whole table of a kind.
-pub(super) fn build(columns: Columns) -> Vec<Column> {
+/// The whole table of a kind. `shows_age`: whether `Age` is among them although they do not say so.
+pub(super) fn build(columns: Columns, shows_age: bool) -> Vec<Column> {
     let has = |name: &str| columns.iter().any(|(column, ..)| *column == name);
     let built = columns.iter().map(|(name, kind, priority, show)| {
         let cell = match show {
@@ -41,7 +41,7 @@ pub(super) fn build(columns: Columns) -> Vec<Column> {
         Column { priority: *priority, ..Column::new(name, kind, cell) }
     });
     let mut built: Vec<Column> = built.collect();
-    if ![AGE, CREATED_AT, "Last Seen"].into_iter().any(has) {
+    if shows_age && ![AGE, CREATED_AT, "Last Seen"].into_iter().any(has) {
         let wide = built.iter().position(|column| column.priority > 0).unwrap_or(built.len());
         built.insert(wide, Column::of_age());
     }
@@ -52,7 +52,7 @@ pub(super) fn build(columns: Columns) -> Vec<Column> {
 }
 
 const NAME: &str = "Name";
-const AGE: &str = "Age";
+pub(super) const AGE: &str = "Age";
 const CREATED_AT: &str = "Created At";
 
 pub(super) const CREATED: Columns =
@@ -714,23 +714,23 @@ pub(super) const STORAGE_CLASS: Columns = &[
     ),
 ];
 
-type Named = (&'static str, &'static str, i64, Show);
+pub(super) type Named = (&'static str, &'static str, i64, Show);
 const CONTAINERS: Named =
     ("Containers", "string", 1, Of(|o| containers(o, "/spec/template/spec/containers", "name")));
 const IMAGES: Named =
     ("Images", "string", 1, Of(|o| containers(o, "/spec/template/spec/containers", "image")));
 const SELECTOR: Named = ("Selector", "string", 1, Of(|o| selector(o.at("/spec/selector"))));
 
-const NONE: &str = "<none>";
+pub(super) const NONE: &str = "<none>";
 const UNKNOWN: &str = "<unknown>";
-const UNSET: &str = "<unset>";
+pub(super) const UNSET: &str = "<unset>";
 
-fn text(object: &Object, pointer: &str) -> Value {
+pub(super) fn text(object: &Object, pointer: &str) -> Value {
     object.str_at(pointer).into()
 }
 
 /// `instead` of an empty text.
-fn or(value: Value, instead: &str) -> Value {
+pub(super) fn or(value: Value, instead: &str) -> Value {
     if value == "" { instead.into() } else { value }
 }
 
@@ -743,11 +743,11 @@ fn any(object: &Object, pointer: &str, absent: &str) -> Value {
     }
 }
 
-fn number(object: &Object, pointer: &str) -> i64 {
+pub(super) fn number(object: &Object, pointer: &str) -> i64 {
     object.at(pointer).and_then(Value::as_i64).unwrap_or_default()
 }
 
-fn items<'a>(object: &'a Object, pointer: &str) -> &'a [Value] {
+pub(super) fn items<'a>(object: &'a Object, pointer: &str) -> &'a [Value] {
     object.at(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -755,11 +755,11 @@ fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     value[field].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn word<'a>(value: &'a Value, field: &str) -> &'a str {
+pub(super) fn word<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }
 
-fn joined<'a>(words: impl Iterator<Item = &'a str>, separator: &str) -> Value {
+pub(super) fn joined<'a>(words: impl Iterator<Item = &'a str>, separator: &str) -> Value {
     words.collect::<Vec<_>>().join(separator).into()
 }
 
@@ -777,7 +777,7 @@ fn first_of<'a>(object: &'a Object, pointers: &[&str]) -> &'a str {
 }
 
 /// The status of a condition.
-fn condition<'a>(object: &'a Object, kind: &str) -> Option<&'a str> {
+pub(super) fn condition<'a>(object: &'a Object, kind: &str) -> Option<&'a str> {
     items(object, "/status/conditions").iter().find(|condition| condition["type"] == kind)?["status"].as_str()
 }
 
@@ -785,18 +785,18 @@ fn ready_of_replicas(object: &Object) -> Value {
     format!("{}/{}", number(object, "/status/readyReplicas"), number(object, "/spec/replicas")).into()
 }
 
-fn containers(object: &Object, pointer: &str, field: &str) -> Value {
+pub(super) fn containers(object: &Object, pointer: &str, field: &str) -> Value {
     joined(items(object, pointer).iter().map(|container| word(container, field)), ",")
 }
 
-fn labels(map: Option<&Value>) -> Value {
+pub(super) fn labels(map: Option<&Value>) -> Value {
     let map = map.and_then(Value::as_object).into_iter().flatten();
     let pairs: Vec<_> =
         map.map(|(label, value)| format!("{label}={}", value.as_str().unwrap_or_default())).collect();
     or(pairs.join(",").into(), NONE)
 }
 
-fn selector(selector: Option<&Value>) -> Value {
+pub(super) fn selector(selector: Option<&Value>) -> Value {
     or(selector.map(selector_text).unwrap_or_default().into(), NONE)
 }
 

@@ -16,7 +16,8 @@ pub(super) fn of_template(new: &Object) -> Vec<FieldError> {
     spec(new.at("/spec/template/spec"), "spec.template.spec")
 }
 
-fn spec(spec: Option<&Value>, path: &str) -> Vec<FieldError> {
+/// Source: core `validation.ValidatePodSpec`.
+pub(super) fn spec(spec: Option<&Value>, path: &str) -> Vec<FieldError> {
     let mut problems = Vec::new();
     let mut names = HashSet::new();
     for field in ["containers", "initContainers"] {

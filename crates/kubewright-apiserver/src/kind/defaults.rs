@@ -252,7 +252,7 @@ fn admission_webhook(webhook: &mut Map) {
     }
 }
 
-fn template(spec: &mut Map) {
+pub(super) fn template(spec: &mut Map) {
     if let Some(Value::Object(template)) = spec.get_mut("template") {
         pod_spec(object_at(template, "spec"));
     }

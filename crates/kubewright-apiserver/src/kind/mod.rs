@@ -26,6 +26,7 @@ mod scale_fields;
 mod served;
 mod service;
 mod service_address;
+mod setup;
 mod signing_request;
 mod strategy;
 mod validation;
