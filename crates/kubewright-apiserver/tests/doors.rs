@@ -324,9 +324,6 @@ async fn the_server_says_what_it_has() {
     assert_eq!(keys, json!({"keys": []}));
     let (_, _, document) = ask(&server, "/openapi/v2", "application/json").await;
     assert_eq!(document["swagger"], "2.0");
-    let accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-    let (_, _, document) = ask(&server, "/openapi/v2", accept).await;
-    assert_eq!(document, "\n\u{3}2.0\u{12}\u{19}\n\nKubernetes\u{12}\u{b}unversionedB\0J\0");
 }
 
 #[tokio::test]

@@ -124,7 +124,7 @@ fn fixed(
         ["metrics"] => Some(metrics(cluster)),
         [".well-known", "openid-configuration"] => Some(discovery::openid_configuration()),
         ["openid", "v1", "jwks"] => Some(discovery::openid_keys()),
-        ["openapi", "v2"] => Some(openapi::v2(headers)),
+        ["openapi", "v2"] => Some(openapi::v2(&served, headers)),
         ["version"] => Some(discovery::version()),
         ["openapi", "v3"] => Some(openapi::index(&served)),
         ["openapi", "v3", "api", version] => openapi::document(&served, "", version),

@@ -9,5 +9,5 @@ mod table;
 mod typed;
 
 pub(crate) use strict::strict_problems;
-pub(crate) use table::{Field, MessageId, Repeats, Shape, TABLE, Table};
+pub(crate) use table::{Field, Message, MessageId, Repeats, Shape, TABLE, Table};
 pub(crate) use typed::{coerce, complete, is_empty};

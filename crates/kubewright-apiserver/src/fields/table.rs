@@ -24,6 +24,8 @@ pub(crate) struct MessageId(usize);
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) name: &'static str,
+    /// The end of the path of its package: `core/v1`.
+    package: &'static str,
     /// What Go calls the type: `v1.PodSpec`.
     pub(crate) go_type: String,
     /// Whether it says its kind and version.
@@ -32,6 +34,11 @@ pub(crate) struct Message {
 }
 
 impl Message {
+    /// The name that other tables have for it: `core/v1.PodSpec`.
+    pub(crate) fn full_name(&self) -> String {
+        format!("{}.{}", self.package, self.name)
+    }
+
     pub(crate) fn field(&self, number: i32) -> Option<&Field> {
         self.fields.iter().find(|field| field.number == number)
     }
@@ -130,6 +137,7 @@ impl Table {
                     let go_type = format!("{}.{name}", package.rsplit('/').next().unwrap_or_default());
                     table.messages.push(Message {
                         name,
+                        package,
                         go_type,
                         is_kind: word == "kind",
                         fields: Vec::new(),

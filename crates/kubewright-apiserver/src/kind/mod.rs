@@ -40,5 +40,5 @@ pub(crate) use definition::set_condition;
 pub(crate) use labels::labels_and_annotations;
 pub(crate) use row::{Kind, ScalePaths, Scope, Subresource};
 pub(crate) use rules::{DeletionStyle, Generation, NewStatus, Part, Propagation, StatusMetadata};
-pub(crate) use served::{Group, Kinds, Served};
+pub(crate) use served::{Group, GroupVersion, Kinds, Served};
 pub(crate) use strategy::Consequence;

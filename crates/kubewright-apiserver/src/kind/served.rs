@@ -3,9 +3,10 @@
 use std::{
     cmp::Ordering,
     collections::{BTreeMap, HashMap},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
+use bytes::Bytes;
 use kube::core::Version;
 
 use super::{builtin, custom::DEFINITIONS, defined::Defined, row::Kind};
@@ -33,7 +34,7 @@ impl Kinds {
     /// The built-in kinds. `caller` asks the webhooks of kinds that come.
     pub(crate) fn calling(caller: Arc<Caller>) -> Self {
         let builtin = builtin::kinds().into_iter().map(Arc::new).collect();
-        Self { served: Derived::new(Arc::new(Served::new(builtin, BTreeMap::new()))), caller }
+        Self { served: Derived::new(Arc::new(Served::new(builtin, BTreeMap::new(), &[]))), caller }
     }
 
     /// The rows as they were when somebody last caught up.
@@ -57,13 +58,15 @@ pub(crate) struct Served {
     definitions: BTreeMap<String, Arc<Defined>>,
     groups: Vec<Group>,
     by_resource: HashMap<(String, String, String), Arc<Kind>>,
+    /// The documents of everything, which others make.
+    pub(crate) documents: [Memo; 2],
 }
 
 /// A group with its versions, the preferred one first.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) name: String,
-    pub(crate) versions: Vec<GroupVersion>,
+    pub(crate) versions: Vec<Arc<GroupVersion>>,
 }
 
 /// The kinds of one version of a group.
@@ -71,16 +74,28 @@ pub(crate) struct Group {
 pub(crate) struct GroupVersion {
     pub(crate) version: String,
     pub(crate) kinds: Vec<Arc<Kind>>,
+    /// The document of them, which others make.
+    pub(crate) document: Memo,
+}
+
+/// What is made when somebody asks for it, and kept for the next one.
+#[derive(Debug, Default)]
+pub(crate) struct Memo(OnceLock<Bytes>);
+
+impl Memo {
+    pub(crate) fn get(&self, make: impl FnOnce() -> Bytes) -> Bytes {
+        self.0.get_or_init(make).clone()
+    }
 }
 
 impl Served {
-    fn new(builtin: Vec<Arc<Kind>>, definitions: BTreeMap<String, Arc<Defined>>) -> Self {
+    fn new(builtin: Vec<Arc<Kind>>, definitions: BTreeMap<String, Arc<Defined>>, before: &[Group]) -> Self {
         let custom = || definitions.values().flat_map(|defined| &defined.kinds);
         let all = || builtin.iter().chain(custom());
         let key = |kind: &Kind| (kind.group.clone(), kind.version.clone(), kind.plural.clone());
         let by_resource = all().map(|kind| (key(kind), kind.clone())).collect();
-        let groups = group(&builtin, custom());
-        Self { builtin, definitions, groups, by_resource }
+        let groups = group(&builtin, custom(), before);
+        Self { builtin, definitions, groups, by_resource, documents: Default::default() }
     }
 
     /// The rows with the definitions of `snapshot`; those that have not changed stay what they are.
@@ -93,7 +108,7 @@ impl Served {
             };
             (key.to_string(), defined)
         };
-        Self::new(self.builtin.clone(), snapshot.objects.iter().map(read).collect())
+        Self::new(self.builtin.clone(), snapshot.objects.iter().map(read).collect(), &self.groups)
     }
 
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Kind>> {
@@ -150,30 +165,52 @@ impl Served {
 }
 
 impl Group {
-    pub(crate) fn version(&self, version: &str) -> Option<&GroupVersion> {
+    pub(crate) fn version(&self, version: &str) -> Option<&Arc<GroupVersion>> {
         self.versions.iter().find(|candidate| candidate.version == version)
     }
 }
 
-fn group<'a>(builtin: &'a [Arc<Kind>], custom: impl Iterator<Item = &'a Arc<Kind>>) -> Vec<Group> {
+/// The rows by group and version. Versions that are what they were `before` stay, with what was made of them.
+fn group<'a>(
+    builtin: &'a [Arc<Kind>],
+    custom: impl Iterator<Item = &'a Arc<Kind>>,
+    before: &[Group],
+) -> Vec<Group> {
     let mut customs: Vec<&Arc<Kind>> = custom.collect();
     customs.sort_by(|a, b| (&a.group, &a.plural).cmp(&(&b.group, &b.plural)));
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<(&str, Vec<GroupVersion>)> = Vec::new();
     for kind in builtin.iter().chain(customs) {
-        let index = groups.iter().position(|group| group.name == kind.group).unwrap_or_else(|| {
-            groups.push(Group { name: kind.group.clone(), versions: Vec::new() });
+        let index = groups.iter().position(|(name, _)| *name == kind.group).unwrap_or_else(|| {
+            groups.push((&kind.group, Vec::new()));
             groups.len() - 1
         });
-        let versions = &mut groups[index].versions;
+        let versions = &mut groups[index].1;
         match versions.iter_mut().find(|version| version.version == kind.version) {
             Some(version) => version.kinds.push(kind.clone()),
-            None => versions.push(GroupVersion { version: kind.version.clone(), kinds: vec![kind.clone()] }),
+            None => versions.push(GroupVersion {
+                version: kind.version.clone(),
+                kinds: vec![kind.clone()],
+                document: Memo::default(),
+            }),
         }
     }
-    for group in &mut groups {
-        group.versions.sort_by(|a, b| by_priority(&a.version, &b.version));
+    let known: HashMap<&str, &Group> = before.iter().map(|group| (group.name.as_str(), group)).collect();
+    let built = groups.into_iter().map(|(name, mut versions)| {
+        versions.sort_by(|a, b| by_priority(&a.version, &b.version));
+        let known = known.get(name);
+        let same = |version: GroupVersion| {
+            let known = known.and_then(|group| group.version(&version.version));
+            known.filter(|known| known.is_of(&version.kinds)).cloned().unwrap_or_else(|| Arc::new(version))
+        };
+        Group { name: name.to_owned(), versions: versions.into_iter().map(same).collect() }
+    });
+    built.collect()
+}
+
+impl GroupVersion {
+    fn is_of(&self, kinds: &[Arc<Kind>]) -> bool {
+        self.kinds.len() == kinds.len() && self.kinds.iter().zip(kinds).all(|(a, b)| Arc::ptr_eq(a, b))
     }
-    groups
 }
 
 /// Stable versions before betas before alphas, newer before older.

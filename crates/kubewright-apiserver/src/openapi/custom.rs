@@ -1,5 +1,6 @@
 //! What a document says of the objects of a custom resource.
 
+use super::document::GVK;
 use crate::{
     kind::Kind,
     value::{Map, Value, json},
@@ -65,6 +66,5 @@ fn identity() -> Map {
     ])
 }
 
-const GVK: &str = "x-kubernetes-group-version-kind";
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
-const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
+pub(super) const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";

@@ -272,13 +272,10 @@ pub(crate) fn patch_type(kind: &Kind, headers: &HeaderMap) -> Result<PatchType, 
 }
 
 /// The patches that a kind understands. Nothing is known of how the lists of custom resources are merged.
-fn patch_types(kind: &Kind) -> &'static [&'static str] {
+pub(crate) fn patch_types(kind: &Kind) -> &'static [&'static str] {
     let all = &[JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH];
     if kind.is_custom { &all[..2] } else { all }
 }
-
-/// The patches that every kind understands.
-pub(crate) const PATCH_TYPES: &[&str] = &[JSON_PATCH, MERGE_PATCH];
 
 const JSON_PATCH: &str = "application/json-patch+json";
 const MERGE_PATCH: &str = "application/merge-patch+json";

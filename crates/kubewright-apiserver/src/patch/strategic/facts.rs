@@ -15,13 +15,15 @@ struct TypeId(usize);
 
 /// How a field is patched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Strategy {
+pub(crate) struct Strategy {
     /// A list is merged with the one in the patch.
     pub(super) merges: bool,
     /// An object gives way to the one in the patch.
     pub(super) replaces: bool,
     /// The field that tells the items of a list apart; empty where they are compared as wholes.
-    pub(super) key: &'static str,
+    pub(crate) key: &'static str,
+    /// All of it, as documents say it: `merge,retainKeys`.
+    pub(crate) words: &'static str,
 }
 
 impl Facts {
@@ -31,7 +33,7 @@ impl Facts {
     }
 
     /// How a field is patched, and what is known of its value, or of its items.
-    pub(super) fn field(self, name: &str) -> (Strategy, Self) {
+    pub(crate) fn field(self, name: &str) -> (Strategy, Self) {
         let found = self.0.and_then(|id| TABLE.types.get(id.0)).and_then(|fields| fields.get(name));
         found.map_or((Strategy::default(), Self(None)), |field| (field.strategy, Self(field.leads_to)))
     }
@@ -77,6 +79,7 @@ impl Table {
                         merges: strategies.split(',').any(|one| one == "merge"),
                         replaces: strategies.split(',').any(|one| one == "replace"),
                         key: rest.get(1).copied().unwrap_or_default(),
+                        words: strategies,
                     };
                     let field = Field { leads_to: ids.get(leads_to).copied(), strategy };
                     if let Some(fields) = current.and_then(|id: TypeId| table.types.get_mut(id.0)) {
@@ -103,14 +106,17 @@ mod tests {
             }
             strategy
         };
-        let merge = |key| Strategy { merges: true, replaces: false, key };
+        let merge = |key| Strategy { merges: true, replaces: false, key, words: "merge" };
         let deployment = Facts::of("apps/v1", "Deployment");
         for (path, strategy) in [
             (&["spec", "template", "spec", "containers"][..], merge("name")),
             (&["spec", "template", "spec", "containers", "ports"], merge("containerPort")),
             (&["spec", "template", "spec", "containers", "env"], merge("name")),
             (&["spec", "template", "spec", "containers", "command"], Strategy::default()),
-            (&["spec", "template", "spec", "volumes"], merge("name")),
+            (
+                &["spec", "template", "spec", "volumes"],
+                Strategy { words: "merge,retainKeys", ..merge("name") },
+            ),
             (&["spec", "template", "metadata", "finalizers"], merge("")),
             (&["metadata", "ownerReferences"], merge("uid")),
             (&["metadata", "labels"], Strategy::default()),

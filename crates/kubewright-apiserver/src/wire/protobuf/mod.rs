@@ -10,9 +10,11 @@ mod reader;
 mod special;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 pub(crate) use envelope::{Envelope, is_known};
 pub(crate) use error::ProtobufError;
+pub(crate) use writer::Writer;
 
 /// The media type of such bodies.
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
