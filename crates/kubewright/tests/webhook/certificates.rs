@@ -13,7 +13,7 @@ use rustls::pki_types::{CertificateDer, pem::PemObject};
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::house::{House, connect, exchange};
+use crate::house::{House, PATIENCE, connect, exchange};
 
 async fn configure(env: &TestEnv) -> Api<ValidatingWebhookConfiguration> {
     let configurations = Api::<ValidatingWebhookConfiguration>::all(env.kube());
@@ -73,7 +73,7 @@ async fn readiness_says_why_nobody_trusts_the_server_until_somebody_does() {
             tokio::task::yield_now().await;
         }
     };
-    timeout(Duration::from_secs(20), ready).await.unwrap();
+    timeout(PATIENCE, ready).await.unwrap();
     house.stopped().await;
 }
 

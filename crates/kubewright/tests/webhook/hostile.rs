@@ -7,27 +7,15 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll},
-    time::Duration,
 };
 
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-    time::timeout,
-};
+use tokio::{io::AsyncWriteExt, net::TcpStream};
 
-use crate::house::House;
-
-/// All that a server says until it closes the connection. Whether it announces the end is of no matter.
-async fn rest(mut stream: impl AsyncReadExt + Unpin) -> Vec<u8> {
-    let mut got = Vec::new();
-    let _ = timeout(PATIENCE, stream.read_to_end(&mut got)).await.expect("the server closes the connection");
-    got
-}
+use crate::house::{HOUR, House, rest};
 
 async fn started() -> (House, std::net::SocketAddr) {
     let mut house = House::new(|options| options.header_timeout = HOUR);
@@ -132,7 +120,7 @@ async fn sixty_four_bodies_of_seven_mebibytes_are_held_one_after_the_other_and_s
     const BUDGET: usize = 16 << 20;
     let mut house = House::new(|options| {
         options.max_bytes_in_flight = BUDGET;
-        (options.body_timeout, options.header_timeout) = (PATIENCE, PATIENCE);
+        (options.body_timeout, options.header_timeout) = (HOUR, HOUR);
     });
     let scales = Scales::default();
     house.server.register("/scales", scales.clone()).unwrap();
@@ -188,9 +176,3 @@ async fn who_resets_requests_faster_than_they_are_answered_is_cut_off() {
     assert!(house.post(address, "/echo", "hello").await.ends_with("hello"), "others are served");
     house.stopped().await;
 }
-
-/// Connections are not closed for being idle while somebody waits for their end.
-const HOUR: Duration = Duration::from_secs(3600);
-
-/// For a machine that has other things to do, too.
-const PATIENCE: Duration = Duration::from_secs(60);

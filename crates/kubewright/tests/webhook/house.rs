@@ -17,7 +17,7 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName},
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     sync::Notify,
     task::JoinSet,
@@ -54,6 +54,20 @@ impl tower_service::Service<Request<Full<Bytes>>> for Echo {
             Ok(Response::new(Full::new(body)))
         })
     }
+}
+
+/// Longer than any test takes: a deadline that is not the one that is judged. Connections are not closed for being idle, either, while
+/// somebody waits for their end.
+pub const HOUR: Duration = Duration::from_secs(3600);
+
+/// After it, a test that waits fails instead of hanging. Of a machine that has other things to do, too.
+pub const PATIENCE: Duration = Duration::from_secs(600);
+
+/// All that a server says until it closes the connection. Whether it announces the end is of no matter.
+pub async fn rest(mut stream: impl AsyncRead + Unpin) -> Vec<u8> {
+    let mut got = Vec::new();
+    let _ = timeout(PATIENCE, stream.read_to_end(&mut got)).await.expect("the server closes the connection");
+    got
 }
 
 /// A CA, a folder with a certificate from it, and a server that shows it.
@@ -107,7 +121,7 @@ impl House {
 
     pub async fn stopped(mut self) {
         self.stop.cancel();
-        timeout(Duration::from_secs(20), self.task.join_next()).await.unwrap().unwrap().unwrap();
+        timeout(PATIENCE, self.task.join_next()).await.unwrap().unwrap().unwrap();
     }
 
     /// A connection of a client that trusts the CA, wants the server to be `name`, and may show a certificate.
